@@ -1,0 +1,3 @@
+//! The `homing` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The neural logic machine: shapes, parameters, forward, backward, Adam.

@@ -1,0 +1,1 @@
+//! Grounding, heuristics, search and plans.

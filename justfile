@@ -1,0 +1,23 @@
+# `just` lists the recipes.
+default:
+    @just --list
+
+# The gate: formatting, lints, tests.
+ci:
+    .ci/run
+
+# The README's test command.
+test:
+    cargo test --workspace --locked
+
+# Benchmarks (criterion).
+bench:
+    cargo bench --workspace
+
+# Format everything.
+fmt:
+    cargo fmt --all
+
+# Accept changed message snapshots after reading them.
+accept-snapshots:
+    INSTA_UPDATE=always cargo test --workspace
