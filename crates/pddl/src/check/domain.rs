@@ -1,0 +1,442 @@
+//! `(define (domain ...))`.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::model::{
+    ActionSchema, Condition, Domain, Function, FunctionId, Object, ObjectId, Parameter, Predicate,
+    PredicateId, Requirement, Term,
+};
+use crate::source::Place;
+use crate::suggest::did_you_mean;
+use crate::tree::{Kind, NodeId, Tree};
+
+use super::formula::Uses;
+use super::sections::{Definition, Sections};
+use super::types::typed_list;
+use super::vocabulary::{Vocabulary, is_total_cost};
+
+/// Checks a domain. It is there, as far as it could be understood, whenever the file defines one;
+/// use it only if the messages say so ([`Diagnostics::usable`]).
+pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
+    let mut diagnostics = Diagnostics::default();
+    let Some(sections) = Sections::read(tree, Definition::Domain, &mut diagnostics) else {
+        return (None, diagnostics);
+    };
+    let mut vocabulary = Vocabulary::empty(sections.name.clone(), sections.name_place.clone());
+    let mut uses = Uses::default();
+    if let Some(section) = sections.get(":requirements") {
+        vocabulary.domain.requirements = requirements(tree, section, &mut diagnostics);
+    }
+    if let Some(section) = sections.get(":types") {
+        uses.note(Requirement::Typing, || tree.head_place(section));
+        vocabulary.declare_types(tree, section, &mut diagnostics);
+    }
+    if let Some(section) = sections.get(":constants") {
+        vocabulary.declare_objects(tree, section, &mut diagnostics);
+        vocabulary.domain.constants = vocabulary.objects.clone();
+        vocabulary.domain.places.constants = vocabulary.object_places.clone();
+    }
+    if let Some(section) = sections.get(":functions") {
+        vocabulary.declare_functions(tree, section, &mut diagnostics);
+    }
+    if let Some(section) = sections.get(":predicates") {
+        vocabulary.declare_predicates(tree, section, &mut diagnostics);
+    }
+    let mut action_places: HashMap<String, Place> = HashMap::new();
+    for &section in &sections.actions {
+        if let Some((schema, place)) = vocabulary.action(tree, section, &mut uses, &mut diagnostics)
+        {
+            if let Some(first) = action_places.get(&schema.name) {
+                diagnostics.push(
+                    Diagnostic::error(place, format!("action `{}` is declared twice", schema.name))
+                        .note(first.clone(), "first declared here"),
+                );
+            } else {
+                action_places.insert(schema.name.clone(), place);
+            }
+            vocabulary.domain.actions.push(schema);
+        }
+    }
+    uses.warn(&vocabulary.domain.requirements, &mut diagnostics);
+    diagnostics.sort();
+    (Some(vocabulary.domain), diagnostics)
+}
+
+/// Requirements of PDDL that homing knows of and does not read.
+const UNSUPPORTED: [&str; 20] = [
+    ":adl",
+    ":conditional-effects",
+    ":constraints",
+    ":continuous-effects",
+    ":derived-predicates",
+    ":disjunctive-preconditions",
+    ":domain-axioms",
+    ":duration-inequalities",
+    ":durative-actions",
+    ":existential-preconditions",
+    ":fluents",
+    ":hierarchy",
+    ":non-deterministic",
+    ":numeric-fluents",
+    ":object-fluents",
+    ":preferences",
+    ":probabilistic-effects",
+    ":quantified-preconditions",
+    ":timed-initial-literals",
+    ":universal-preconditions",
+];
+
+/// Reads `(:requirements ...)` into canonical order.
+pub(super) fn requirements(
+    tree: &Tree,
+    section: NodeId,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Requirement> {
+    let mut declared = Vec::new();
+    for node in tree.children(section).skip(1) {
+        let word = tree.word(node);
+        if tree.kind(node) != Kind::Keyword {
+            diagnostics.push(
+                Diagnostic::error(
+                    tree.head_place(node),
+                    "a requirement such as `:typing` is expected here",
+                )
+                .maybe_help(
+                    (tree.kind(node) == Kind::Name).then(|| format!("did you mean `:{word}`?")),
+                ),
+            );
+        } else if let Some(known) = Requirement::ALL.iter().find(|r| r.keyword() == word) {
+            declared.push(*known);
+        } else if UNSUPPORTED.contains(&word.as_str()) {
+            diagnostics.push(
+                Diagnostic::unsupported(tree.place(node), format!("the requirement `{word}`"))
+                    .help("homing reads :strips, :typing, :equality, :negative-preconditions and :action-costs"),
+            );
+        } else {
+            let known = Requirement::ALL
+                .iter()
+                .map(|r| r.keyword())
+                .chain(UNSUPPORTED);
+            diagnostics.push(
+                Diagnostic::error(tree.place(node), format!("unknown requirement `{word}`"))
+                    .maybe_help(did_you_mean(&word, known)),
+            );
+        }
+    }
+    declared.sort_unstable();
+    declared.dedup();
+    declared
+}
+
+/// Words that mean something else at the head of a condition or an effect.
+const RESERVED: [&str; 10] = [
+    "and", "or", "not", "imply", "forall", "exists", "when", "either", "increase", "=",
+];
+
+impl Vocabulary {
+    /// Reads `(:constants ...)` or `(:objects ...)`.
+    pub(super) fn declare_objects(
+        &mut self,
+        tree: &Tree,
+        section: NodeId,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let entries = typed_list(
+            tree,
+            tree.children(section).skip(1),
+            Kind::Name,
+            diagnostics,
+        );
+        let mut last_type = None;
+        for typed in entries {
+            let name = tree.word(typed.node);
+            let place = tree.place(typed.node);
+            let types = match &last_type {
+                Some((node, types)) if *node == typed.type_node => Vec::clone(types),
+                _ => self.types_of(tree, typed.type_node, diagnostics),
+            };
+            last_type = Some((typed.type_node, types.clone()));
+            if let Some(&first) = self.object_index.get(&name) {
+                // A problem may repeat a constant of its domain, as some old files do.
+                let constant = first.index() < self.domain.constants.len();
+                let message = if constant && self.objects[first.index()].types == types {
+                    Diagnostic::warning(
+                        place,
+                        format!("`{name}` is a constant of the domain already"),
+                    )
+                } else {
+                    Diagnostic::error(place, format!("object `{name}` is declared twice"))
+                };
+                diagnostics.push(message.note(
+                    self.object_places[first.index()].clone(),
+                    "first declared here",
+                ));
+                continue;
+            }
+            self.object_index
+                .insert(name.clone(), ObjectId::from_index(self.objects.len()));
+            self.objects.push(Object { name, types });
+            self.object_places.push(place);
+        }
+    }
+
+    fn declare_predicates(&mut self, tree: &Tree, section: NodeId, diagnostics: &mut Diagnostics) {
+        for node in tree.children(section).skip(1) {
+            let Some((name, place, parameters)) =
+                self.declaration(tree, node, "predicate", diagnostics)
+            else {
+                continue;
+            };
+            if RESERVED.contains(&name.as_str()) {
+                diagnostics.push(
+                    Diagnostic::error(place, format!("a predicate cannot be called `{name}`"))
+                        .label("this word has a meaning of its own"),
+                );
+                continue;
+            }
+            if let Some(&first) = self.predicate_index.get(&name) {
+                diagnostics.push(
+                    Diagnostic::error(place, format!("predicate `{name}` is declared twice")).note(
+                        self.domain.places.predicates[first.index()].clone(),
+                        "first declared here",
+                    ),
+                );
+                continue;
+            }
+            let id = PredicateId::from_index(self.domain.predicates.len());
+            self.predicate_index.insert(name.clone(), id);
+            self.domain.predicates.push(Predicate { name, parameters });
+            self.domain.places.predicates.push(place);
+        }
+    }
+
+    fn declare_functions(&mut self, tree: &Tree, section: NodeId, diagnostics: &mut Diagnostics) {
+        let entries = typed_list(
+            tree,
+            tree.children(section).skip(1),
+            Kind::List,
+            diagnostics,
+        );
+        for typed in entries {
+            if let Some(type_node) = typed.type_node
+                && !tree.is_word(type_node, "number")
+            {
+                diagnostics.push(Diagnostic::unsupported(
+                    tree.head_place(type_node),
+                    "a function that is no `number`",
+                ));
+            }
+            let Some((name, place, parameters)) =
+                self.declaration(tree, typed.node, "function", diagnostics)
+            else {
+                continue;
+            };
+            if is_total_cost(&name) {
+                if !parameters.is_empty() {
+                    diagnostics.push(Diagnostic::error(
+                        place,
+                        format!("`{name}` takes no arguments"),
+                    ));
+                }
+                self.total_cost_declared = true;
+                continue;
+            }
+            if let Some(&first) = self.function_index.get(&name) {
+                diagnostics.push(
+                    Diagnostic::error(place, format!("function `{name}` is declared twice")).note(
+                        self.domain.places.functions[first.index()].clone(),
+                        "first declared here",
+                    ),
+                );
+                continue;
+            }
+            let id = FunctionId::from_index(self.domain.functions.len());
+            self.function_index.insert(name.clone(), id);
+            self.domain.functions.push(Function { name, parameters });
+            self.domain.places.functions.push(place);
+        }
+    }
+
+    /// Reads `(name ?x ?y - type)`.
+    fn declaration(
+        &self,
+        tree: &Tree,
+        node: NodeId,
+        kind: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(String, Place, Vec<Parameter>)> {
+        let mut children = tree.children(node);
+        let head = (tree.kind(node) == Kind::List)
+            .then(|| children.next())
+            .flatten();
+        match head {
+            Some(head) if tree.kind(head) == Kind::Name => {
+                let name = tree.word(head);
+                let owner = format!("{kind} `{name}`");
+                let parameters =
+                    self.parameters(tree, children, &owner, Severity::Warning, diagnostics);
+                Some((name, tree.place(head), parameters))
+            }
+            _ => {
+                diagnostics.push(
+                    Diagnostic::error(
+                        tree.head_place(node),
+                        format!("a {kind} is declared as `(name ?x ?y)`"),
+                    )
+                    .maybe_help(
+                        (tree.kind(node) == Kind::Name)
+                            .then(|| format!("write `({})`", tree.text(node))),
+                    ),
+                );
+                None
+            }
+        }
+    }
+
+    /// Reads `(function argument...)`.
+    pub(super) fn function_term(
+        &self,
+        tree: &Tree,
+        node: NodeId,
+        parameters: &[Parameter],
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(FunctionId, Vec<Term>)> {
+        let mut children = tree.children(node);
+        let head = children
+            .next()
+            .filter(|&head| tree.kind(head) == Kind::Name);
+        let Some(head) = head else {
+            diagnostics.push(Diagnostic::error(
+                tree.head_place(node),
+                "a function's name is expected here",
+            ));
+            return None;
+        };
+        let name = tree.word(head);
+        let Some(&function) = self.function_index.get(&name) else {
+            let known = self.domain.functions.iter().map(|f| f.name.as_str());
+            diagnostics.push(
+                Diagnostic::error(tree.place(head), format!("unknown function `{name}`"))
+                    .label("not declared in `:functions`")
+                    .maybe_help(did_you_mean(&name, known)),
+            );
+            return None;
+        };
+        let declared_at = &self.domain.places.functions[function.index()];
+        let arguments = self.arguments(
+            tree,
+            head,
+            children,
+            &self.domain.functions[function.index()].parameters,
+            ("function", &name, declared_at),
+            parameters,
+            diagnostics,
+        )?;
+        Some((function, arguments))
+    }
+
+    /// Reads `(:action NAME :parameters (...) :precondition ... :effect ...)`.
+    fn action(
+        &self,
+        tree: &Tree,
+        section: NodeId,
+        uses: &mut Uses,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(ActionSchema, Place)> {
+        let mut children = tree.children(section).skip(1).peekable();
+        let Some(name) = children.next_if(|&node| tree.kind(node) == Kind::Name) else {
+            diagnostics.push(
+                Diagnostic::error(tree.head_place(section), "an action needs a name")
+                    .label("the name belongs behind this"),
+            );
+            return None;
+        };
+        let mut parts: HashMap<String, (NodeId, NodeId)> = HashMap::new();
+        while let Some(key) = children.next() {
+            if tree.kind(key) != Kind::Keyword {
+                diagnostics.push(Diagnostic::error(
+                    tree.head_place(key),
+                    "expected `:parameters`, `:precondition` or `:effect` here",
+                ));
+                continue;
+            }
+            let word = tree.word(key);
+            let Some(value) = children.next_if(|&node| tree.kind(node) != Kind::Keyword) else {
+                diagnostics.push(Diagnostic::error(
+                    tree.place(key),
+                    format!("nothing follows `{word}`"),
+                ));
+                continue;
+            };
+            match word.as_str() {
+                ":parameters" | ":precondition" | ":effect" => {
+                    if let Some(&(first, _)) = parts.get(&word) {
+                        diagnostics.push(
+                            Diagnostic::error(
+                                tree.place(key),
+                                format!("second `{word}` of this action"),
+                            )
+                            .note(tree.place(first), "the first one is here"),
+                        );
+                    } else {
+                        parts.insert(word, (key, value));
+                    }
+                }
+                ":vars" | ":duration" | ":condition" | ":observe" | ":only-in-expansions" => {
+                    diagnostics.push(Diagnostic::unsupported(
+                        tree.place(key),
+                        format!("`{word}`"),
+                    ));
+                }
+                _ => diagnostics.push(
+                    Diagnostic::error(
+                        tree.place(key),
+                        format!("unknown part `{word}` of an action"),
+                    )
+                    .maybe_help(did_you_mean(
+                        &word,
+                        [":parameters", ":precondition", ":effect"],
+                    )),
+                ),
+            }
+        }
+        let mut schema = ActionSchema {
+            name: tree.word(name),
+            parameters: Vec::new(),
+            precondition: Condition::default(),
+            add: Vec::new(),
+            del: Vec::new(),
+            cost: Vec::new(),
+        };
+        if let Some(&(_, value)) = parts.get(":parameters") {
+            if tree.kind(value) == Kind::List {
+                let owner = format!("action `{}`", schema.name);
+                schema.parameters = self.parameters(
+                    tree,
+                    tree.children(value),
+                    &owner,
+                    Severity::Error,
+                    diagnostics,
+                );
+            } else {
+                diagnostics.push(
+                    Diagnostic::error(tree.place(value), "parameters stand in parentheses")
+                        .help("write `:parameters (?x ?y)`, or `:parameters ()` for none"),
+                );
+            }
+        }
+        if let Some(&(_, value)) = parts.get(":precondition") {
+            schema.precondition =
+                self.condition(tree, value, &schema.parameters, uses, diagnostics);
+        }
+        match parts.get(":effect") {
+            Some(&(_, value)) => self.effect(tree, value, &mut schema, uses, diagnostics),
+            None => diagnostics.push(Diagnostic::warning(
+                tree.place(name),
+                format!("action `{}` has no effect", schema.name),
+            )),
+        }
+        Some((schema, tree.place(name)))
+    }
+}
