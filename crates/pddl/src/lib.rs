@@ -8,6 +8,7 @@
 
 mod check;
 mod diagnostic;
+mod index;
 mod lexer;
 pub mod model;
 mod print;

@@ -48,6 +48,12 @@ impl Tree {
         self.root
     }
 
+    /// What the file defines: `domain`, `problem`, or whatever word stands there.
+    pub fn defines(&self) -> Option<String> {
+        let header = self.children(self.root?).nth(1)?;
+        (self.kind(header) == Kind::List).then(|| self.head(header))
+    }
+
     pub(crate) fn kind(&self, node: NodeId) -> Kind {
         self.nodes[node.0 as usize].kind
     }

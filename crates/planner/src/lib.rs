@@ -1,1 +1,27 @@
-//! Grounding, heuristics, search and plans.
+//! The planner under homing: grounding, heuristics, search, plans.
+//!
+//! [`ground`] makes a [`Task`] of a checked problem; a [`Heuristic`] estimates its states in
+//! batches; [`search`] looks for a [`Plan`]; [`Plan::validate`] replays it from the lifted actions.
+//! The planner reads no files and no clocks: a [`Watch`] looks on from outside and may end it.
+
+mod csr;
+mod encoding;
+mod ground;
+mod hash;
+pub mod heuristic;
+mod invariants;
+mod plan;
+mod registry;
+pub mod search;
+mod successors;
+mod task;
+mod watch;
+
+pub use encoding::Encoding;
+pub use ground::{GroundError, ground};
+pub use heuristic::{Costs, Estimate, Heuristic};
+pub use plan::{Plan, PlanError, PlanStep, PlanSyntaxError, Validated};
+pub use registry::{Registry, StateId, States};
+pub use successors::SuccessorGenerator;
+pub use task::{ActionId, ActionName, PropId, Proposition, Task};
+pub use watch::{Progress, Stop, Watch};

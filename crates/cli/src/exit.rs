@@ -1,0 +1,69 @@
+//! Exit codes, in Fast Downward's blocks (`docs/exit-codes.md`).
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Solved, valid, or nothing wrong.
+    Success = 0,
+    /// `homing validate`: the plan is none.
+    PlanInvalid = 1,
+    /// There is no plan.
+    Unsolvable = 11,
+    /// A limit on evaluations or expansions was reached without a plan.
+    LimitReached = 12,
+    /// The memory limit was reached without a plan.
+    MemoryLimit = 22,
+    /// The time limit was reached without a plan.
+    TimeLimit = 23,
+    /// The PDDL is wrong.
+    BadPddl = 31,
+    /// A mistake of our own.
+    Bug = 32,
+    /// Bad arguments, or other input or output that failed.
+    BadInput = 33,
+    /// The PDDL uses what homing does not read.
+    Unsupported = 34,
+    /// Ended by Ctrl-C or a signal of the same meaning.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A failure that says itself how the program should end. Its message has been shown already if it
+/// is empty.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    /// A failure with a message.
+    pub(crate) fn because(exit: Exit, message: impl Into<String>) -> anyhow::Error {
+        Self {
+            exit,
+            message: message.into(),
+        }
+        .into()
+    }
+
+    /// A failure whose message has been shown.
+    pub(crate) fn silent(exit: Exit) -> anyhow::Error {
+        Self::because(exit, "")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

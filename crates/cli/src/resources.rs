@@ -1,0 +1,32 @@
+//! What the process has used: CPU time and memory.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU seconds of this process so far, all threads together.
+pub(crate) fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// A line of `/proc/self/status` in bytes; `None` where there is no such file.
+fn status_bytes(field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: u64 = line
+        .trim_start_matches(':')
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// Memory in use now.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    status_bytes("VmRSS")
+}
+
+/// The most memory that was in use.
+pub(crate) fn peak_bytes() -> Option<u64> {
+    status_bytes("VmHWM")
+}

@@ -1,0 +1,39 @@
+//! `homing validate`.
+
+use homing_planner::Plan;
+
+use crate::args::Validate;
+use crate::exit::{Exit, Failure};
+use crate::input::{Warnings, domain_and_problem, load_problem, read_bytes};
+use crate::output::print;
+
+pub(crate) fn run(arguments: &Validate) -> anyhow::Result<Exit> {
+    let Some((plan_path, files)) = arguments.files.split_last() else {
+        return Err(Failure::because(
+            Exit::BadInput,
+            "expected a problem and a plan",
+        ));
+    };
+    let (domain, problem) = domain_and_problem(files)?;
+    let problem = load_problem(&domain, &problem, Warnings::Count)?;
+    let bytes = read_bytes(plan_path)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Failure::because(
+            Exit::BadInput,
+            format!("{} is not a text file", plan_path.display()),
+        )
+    })?;
+    let plan = Plan::parse(&text).map_err(|error| {
+        Failure::because(Exit::BadInput, format!("{}, {error}", plan_path.display()))
+    })?;
+    match plan.validate(&problem) {
+        Ok(validated) => {
+            print(&format!("Plan valid\nValue: {}\n", validated.cost))?;
+            Ok(Exit::Success)
+        }
+        Err(error) => {
+            print(&format!("Plan invalid\n{error}\n"))?;
+            Ok(Exit::PlanInvalid)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Many short lists in one allocation.
+
+/// Rows of varying length, stored one behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Csr<T> {
+    /// Row `i` is `items[offsets[i]..offsets[i + 1]]`.
+    offsets: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Csr<T> {
+    fn default() -> Self {
+        Self {
+            offsets: vec![0],
+            items: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Csr<T> {
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub(crate) fn row(&self, index: usize) -> &[T] {
+        &self.items[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
+        (0..self.len()).map(|index| self.row(index))
+    }
+
+    /// All rows as one.
+    pub(crate) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Adds to the row not yet ended.
+    pub(crate) fn push_item(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    /// Ends the row that `push_item` filled.
+    pub(crate) fn end_row(&mut self) {
+        let end = u32::try_from(self.items.len()).expect("more than 2^32 items in a table");
+        self.offsets.push(end);
+    }
+
+    pub(crate) fn push_row(&mut self, row: impl IntoIterator<Item = T>) {
+        self.items.extend(row);
+        self.end_row();
+    }
+
+    /// From pairs (row, item) listed by `pairs` twice in the same order: once to count, once to
+    /// place. Items keep their order within a row.
+    pub(crate) fn from_pairs<I>(rows: usize, fill: T, pairs: impl Fn() -> I) -> Self
+    where
+        I: Iterator<Item = (usize, T)>,
+    {
+        let mut offsets = vec![0u32; rows + 1];
+        for (row, _) in pairs() {
+            offsets[row + 1] += 1;
+        }
+        for row in 0..rows {
+            offsets[row + 1] += offsets[row];
+        }
+        let mut next = offsets.clone();
+        let mut items = vec![fill; offsets[rows] as usize];
+        for (row, item) in pairs() {
+            items[next[row] as usize] = item;
+            next[row] += 1;
+        }
+        Self { offsets, items }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_grouped_by_row_in_order() {
+        let pairs = [(2, 'a'), (0, 'b'), (2, 'c')];
+        let csr = Csr::from_pairs(4, ' ', || pairs.iter().copied());
+        let rows: Vec<&[char]> = csr.rows().collect();
+        assert_eq!(rows, [&['b'][..], &[], &['a', 'c'], &[]]);
+    }
+}

@@ -1,0 +1,341 @@
+//! How a state is packed into words.
+//!
+//! Propositions that exclude one another share a variable: log2 of their number in bits instead of
+//! a bit each. A proposition in no group is a variable of one bit. Conditions and effects become
+//! masks over words, so that testing and applying an action are a few word operations.
+
+use crate::csr::Csr;
+use crate::task::{PropId, Task};
+
+/// Some bits of one word: `word & mask == value` as a condition, `word & !mask | value` as an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Masked {
+    pub(crate) word: u32,
+    pub(crate) mask: u32,
+    pub(crate) value: u32,
+}
+
+impl Masked {
+    #[inline]
+    pub(crate) fn holds(self, state: &[u32]) -> bool {
+        state[self.word as usize] & self.mask == self.value
+    }
+}
+
+/// Where a variable stands in a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variable {
+    pub(crate) word: u32,
+    pub(crate) shift: u32,
+    /// Mask of its bits, not shifted.
+    pub(crate) mask: u32,
+    /// Where its values start in the table of values.
+    first_value: u32,
+}
+
+impl Variable {
+    #[inline]
+    pub(crate) fn value(&self, state: &[u32]) -> u32 {
+        state[self.word as usize] >> self.shift & self.mask
+    }
+}
+
+/// Marks the value of a variable that makes no proposition true.
+const NONE: u32 = u32::MAX;
+
+/// How the states of a task are packed.
+#[derive(Clone, Debug, Default)]
+pub struct Encoding {
+    words: usize,
+    variables: Vec<Variable>,
+    /// The proposition that each value of each variable makes true, or `NONE`.
+    values: Vec<u32>,
+    /// Variable and value that make each proposition true.
+    place: Vec<(u32, u32)>,
+    pub(crate) goal: Vec<Masked>,
+    pub(crate) effects: Csr<Masked>,
+}
+
+impl Encoding {
+    /// Packs the propositions of a task, given which of them exclude one another.
+    pub(crate) fn new(task: &Task, groups: &[Vec<PropId>]) -> Self {
+        let mut encoding = Self::default();
+        let variables = cover(task, groups);
+        encoding.lay_out(task.propositions.len(), &variables);
+        encoding.goal = encoding.condition(&task.goal);
+        let mut row = Vec::new();
+        for action in task.actions() {
+            encoding.effect(task.del(action), task.add(action), &mut row);
+            encoding.effects.push_row(row.iter().copied());
+        }
+        encoding
+    }
+
+    /// Gives each variable its bits: the widest first, each into the first word with room.
+    fn lay_out(&mut self, propositions: usize, variables: &[Planned]) {
+        let mut order: Vec<usize> = (0..variables.len()).collect();
+        let bits = |planned: &Planned| {
+            let values = planned.members.len() + usize::from(planned.can_be_none);
+            usize::BITS - (values - 1).leading_zeros()
+        };
+        order.sort_by_key(|&index| std::cmp::Reverse(bits(&variables[index])));
+        let mut used: Vec<u32> = Vec::new();
+        self.place = vec![(NONE, NONE); propositions];
+        // Words with little room left are not looked at again.
+        let mut first_open = 0;
+        for index in order {
+            let planned = &variables[index];
+            let width = bits(planned);
+            while first_open < used.len() && used[first_open] == u32::BITS {
+                first_open += 1;
+            }
+            let word = (first_open..used.len())
+                .find(|&word| used[word] + width <= u32::BITS)
+                .unwrap_or_else(|| {
+                    used.push(0);
+                    used.len() - 1
+                });
+            let variable = self.variables.len() as u32;
+            self.variables.push(Variable {
+                word: word as u32,
+                shift: used[word],
+                mask: ((1u64 << width) - 1) as u32,
+                first_value: self.values.len() as u32,
+            });
+            used[word] += width;
+            // Value 0 is `NONE` where that can be, so that an empty word is an empty state.
+            if planned.can_be_none {
+                self.values.push(NONE);
+            }
+            for &prop in &planned.members {
+                let value =
+                    self.values.len() as u32 - self.variables[variable as usize].first_value;
+                self.place[prop.index()] = (variable, value);
+                self.values.push(prop.0);
+            }
+        }
+        self.words = used.len();
+    }
+
+    /// The number of words of a state.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The number of variables.
+    pub fn variable_count(&self) -> usize {
+        self.variables.len()
+    }
+
+    pub(crate) fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Variable and value that make a proposition true.
+    pub(crate) fn place(&self, prop: PropId) -> (usize, u32) {
+        let (variable, value) = self.place[prop.index()];
+        (variable as usize, value)
+    }
+
+    fn masked(&self, variable: u32, value: u32) -> Masked {
+        let variable = self.variables[variable as usize];
+        Masked {
+            word: variable.word,
+            mask: variable.mask << variable.shift,
+            value: value << variable.shift,
+        }
+    }
+
+    /// Packs a set of propositions.
+    ///
+    /// # Panics
+    ///
+    /// If two of them exclude one another.
+    pub fn pack(&self, props: &[PropId]) -> Vec<u32> {
+        let mut state = vec![0; self.words];
+        let mut set = vec![false; self.variables.len()];
+        for prop in props {
+            let (variable, value) = self.place[prop.index()];
+            assert!(
+                !std::mem::replace(&mut set[variable as usize], true),
+                "propositions that exclude one another"
+            );
+            let masked = self.masked(variable, value);
+            state[masked.word as usize] |= masked.value;
+        }
+        state
+    }
+
+    /// Appends the propositions true in a state, in no particular order.
+    #[inline]
+    pub fn unpack(&self, state: &[u32], into: &mut Vec<PropId>) {
+        for variable in &self.variables {
+            let prop = self.values[(variable.first_value + variable.value(state)) as usize];
+            if prop != NONE {
+                into.push(PropId(prop));
+            }
+        }
+    }
+
+    /// Whether a proposition is true in a state.
+    #[inline]
+    pub fn holds(&self, prop: PropId, state: &[u32]) -> bool {
+        let (variable, value) = self.place[prop.index()];
+        self.variables[variable as usize].value(state) == value
+    }
+
+    /// A conjunction as masks, one a word.
+    fn condition(&self, props: &[PropId]) -> Vec<Masked> {
+        let mut masks: Vec<Masked> = Vec::new();
+        for prop in props {
+            let (variable, value) = self.place[prop.index()];
+            merge(&mut masks, self.masked(variable, value));
+        }
+        masks
+    }
+
+    fn effect(&self, del: &[PropId], add: &[PropId], masks: &mut Vec<Masked>) {
+        masks.clear();
+        for prop in add {
+            let (variable, value) = self.place[prop.index()];
+            merge(masks, self.masked(variable, value));
+        }
+        for prop in del {
+            let (variable, _) = self.place[prop.index()];
+            let set = add
+                .iter()
+                .any(|added| self.place[added.index()].0 == variable);
+            if !set {
+                merge(masks, self.masked(variable, 0));
+            }
+        }
+    }
+}
+
+fn merge(masks: &mut Vec<Masked>, new: Masked) {
+    match masks.iter_mut().find(|masked| masked.word == new.word) {
+        // Two different values of one variable: kept apart, so that the condition never holds.
+        Some(masked) if masked.mask & new.mask & (masked.value ^ new.value) != 0 => masks.push(new),
+        Some(masked) => {
+            masked.mask |= new.mask;
+            masked.value |= new.value;
+        }
+        None => masks.push(new),
+    }
+}
+
+/// A variable before it has its bits.
+struct Planned {
+    members: Vec<PropId>,
+    can_be_none: bool,
+}
+
+/// Chooses groups that cover the propositions, the largest first, and gives a bit to the rest.
+fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
+    let mut covered = vec![false; task.propositions.len()];
+    let mut planned = Vec::new();
+    let mut uncovered: Vec<usize> = groups.iter().map(Vec::len).collect();
+    let containing = Csr::from_pairs(task.propositions.len(), 0u32, || {
+        groups
+            .iter()
+            .enumerate()
+            .flat_map(|(index, group)| group.iter().map(move |prop| (prop.index(), index as u32)))
+    });
+    let mut queue: std::collections::BTreeSet<(std::cmp::Reverse<usize>, usize)> = uncovered
+        .iter()
+        .enumerate()
+        .map(|(index, &size)| (std::cmp::Reverse(size), index))
+        .collect();
+    let usage = Usage::new(task);
+    while let Some((std::cmp::Reverse(size), index)) = queue.pop_first() {
+        if size < 2 {
+            break;
+        }
+        let members: Vec<PropId> = groups[index]
+            .iter()
+            .copied()
+            .filter(|prop| !covered[prop.index()])
+            .collect();
+        let variable = usage.variable(&groups[index], members);
+        for prop in &variable.members {
+            covered[prop.index()] = true;
+            for &other in containing.row(prop.index()) {
+                let other = other as usize;
+                if queue.remove(&(std::cmp::Reverse(uncovered[other]), other)) {
+                    uncovered[other] -= 1;
+                    queue.insert((std::cmp::Reverse(uncovered[other]), other));
+                }
+            }
+        }
+        if !variable.members.is_empty() {
+            planned.push(variable);
+        }
+    }
+    for (prop, _) in covered.iter().enumerate().filter(|(_, covered)| !**covered) {
+        planned.push(Planned {
+            members: vec![PropId::from_index(prop)],
+            can_be_none: true,
+        });
+    }
+    planned
+}
+
+/// Which actions delete a proposition.
+struct Usage<'a> {
+    task: &'a Task,
+    deleters: Csr<u32>,
+}
+
+impl<'a> Usage<'a> {
+    fn new(task: &'a Task) -> Self {
+        let deleters = Csr::from_pairs(task.propositions.len(), 0u32, || {
+            task.actions
+                .del
+                .rows()
+                .enumerate()
+                .flat_map(|(action, props)| {
+                    props.iter().map(move |prop| (prop.index(), action as u32))
+                })
+        });
+        Self { task, deleters }
+    }
+
+    /// Makes a variable of those members of a group whose deletion is always certain.
+    ///
+    /// An action that deletes p sets the variable to "none". That is right if p is known to be the
+    /// true one: it is a precondition, or the action adds another member of the group (the one true
+    /// before is then gone). Where neither holds, p gets a bit of its own.
+    fn variable(&self, group: &[PropId], members: Vec<PropId>) -> Planned {
+        let in_group = |prop: &PropId| group.binary_search(prop).is_ok();
+        let certain = |prop: &PropId| {
+            self.deleters.row(prop.index()).iter().all(|&action| {
+                let action = action as usize;
+                self.task
+                    .actions
+                    .pre
+                    .row(action)
+                    .binary_search(prop)
+                    .is_ok()
+                    || self.task.actions.add.row(action).iter().any(in_group)
+            })
+        };
+        let members: Vec<PropId> = members.into_iter().filter(certain).collect();
+        let is_member = |prop: &PropId| members.binary_search(prop).is_ok();
+        let starts_none = !self.task.init.iter().any(is_member);
+        let becomes_none = members.iter().any(|prop| {
+            self.deleters.row(prop.index()).iter().any(|&action| {
+                !self
+                    .task
+                    .actions
+                    .add
+                    .row(action as usize)
+                    .iter()
+                    .any(is_member)
+            })
+        });
+        Planned {
+            can_be_none: starts_none || becomes_none,
+            members,
+        }
+    }
+}

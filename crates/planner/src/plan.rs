@@ -1,0 +1,461 @@
+//! Plans, their files, and their validation.
+//!
+//! Validation replays a plan from the lifted actions over sets of ground atoms. It shares no code
+//! with grounding or the successor generator: a mistake there cannot hide here.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use homing_pddl::Problem;
+use homing_pddl::model::{ActionSchema, Atom, Condition, CostTerm, ObjectId, Term};
+
+use crate::task::{ActionId, Task};
+
+/// One action of a plan, by names in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanStep {
+    /// The action schema.
+    pub name: String,
+    /// The objects.
+    pub arguments: Vec<String>,
+}
+
+impl fmt::Display for PlanStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}", self.name)?;
+        for argument in &self.arguments {
+            write!(f, " {argument}")?;
+        }
+        write!(f, ")")
+    }
+}
+
+/// A sequence of actions. It counts as a plan only once [`Plan::validate`] says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The actions in order.
+    pub steps: Vec<PlanStep>,
+}
+
+/// Why a plan is none, and at which step (counted from 1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// There is no such action.
+    UnknownAction {
+        /// The step.
+        step: usize,
+        /// The action's name.
+        name: String,
+    },
+    /// An argument is no object of the problem.
+    UnknownObject {
+        /// The step.
+        step: usize,
+        /// The object's name.
+        name: String,
+    },
+    /// The action takes another number of arguments.
+    WrongArity {
+        /// The step.
+        step: usize,
+        /// The action's name.
+        name: String,
+        /// How many it takes.
+        expected: usize,
+        /// How many are given.
+        given: usize,
+    },
+    /// An argument is of a wrong type.
+    WrongType {
+        /// The step.
+        step: usize,
+        /// The object's name.
+        object: String,
+        /// The parameter's name.
+        parameter: String,
+    },
+    /// A precondition does not hold.
+    Precondition {
+        /// The step.
+        step: usize,
+        /// The action.
+        action: PlanStep,
+        /// The condition that fails, as PDDL.
+        condition: String,
+    },
+    /// The initial state does not say what the action costs.
+    MissingCost {
+        /// The step.
+        step: usize,
+        /// The function with its arguments, as PDDL.
+        function: String,
+    },
+    /// A goal does not hold at the end.
+    Goal {
+        /// The goal that fails, as PDDL.
+        condition: String,
+    },
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownAction { step, name } => {
+                write!(f, "step {step}: the domain has no action `{name}`")
+            }
+            Self::UnknownObject { step, name } => {
+                write!(f, "step {step}: the problem has no object `{name}`")
+            }
+            Self::WrongArity {
+                step,
+                name,
+                expected,
+                given,
+            } => write!(
+                f,
+                "step {step}: `{name}` takes {expected} arguments, but {given} are given"
+            ),
+            Self::WrongType {
+                step,
+                object,
+                parameter,
+            } => {
+                write!(
+                    f,
+                    "step {step}: `{object}` does not fit the type of `?{parameter}`"
+                )
+            }
+            Self::Precondition {
+                step,
+                action,
+                condition,
+            } => {
+                write!(
+                    f,
+                    "step {step}: {action} needs {condition}, which does not hold"
+                )
+            }
+            Self::MissingCost { step, function } => {
+                write!(
+                    f,
+                    "step {step}: the initial state gives no value for {function}"
+                )
+            }
+            Self::Goal { condition } => {
+                write!(f, "the goal {condition} does not hold at the end")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// What validation found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Validated {
+    /// The plan's cost: the sum of the actions' costs, or their number without a metric.
+    pub cost: u64,
+}
+
+/// Why a text is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanSyntaxError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What stands there.
+    pub text: String,
+}
+
+impl fmt::Display for PlanSyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {}: expected `(action object ...)`, found `{}`",
+            self.line, self.text
+        )
+    }
+}
+
+impl std::error::Error for PlanSyntaxError {}
+
+impl Plan {
+    pub(crate) fn from_actions(task: &Task, actions: &[ActionId]) -> Self {
+        let problem = task.problem();
+        let steps = actions
+            .iter()
+            .map(|&action| PlanStep {
+                name: problem.domain.actions[task.schema(action).index()]
+                    .name
+                    .clone(),
+                arguments: task
+                    .arguments(action)
+                    .iter()
+                    .map(|object| problem.objects[object.index()].name.clone())
+                    .collect(),
+            })
+            .collect();
+        Self { steps }
+    }
+
+    /// Reads a plan file: one `(name argument...)` a line; comments and blank lines are skipped,
+    /// and so is a time stamp such as `0:` before an action.
+    ///
+    /// # Errors
+    ///
+    /// At the first line that is none of these.
+    ///
+    /// ```
+    /// let plan = homing_planner::Plan::parse("(pick-up a)\n(STACK a b)\n; cost = 2 (unit cost)\n");
+    /// assert_eq!(plan.unwrap().steps[1].to_string(), "(stack a b)");
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, PlanSyntaxError> {
+        let mut steps = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let content = line.split(';').next().unwrap_or("").trim();
+            if content.is_empty() {
+                continue;
+            }
+            let error = || PlanSyntaxError {
+                line: index + 1,
+                text: line.trim().to_owned(),
+            };
+            let action = match content.split_once(':') {
+                Some((stamp, action)) if stamp.trim().parse::<f64>().is_ok() => action.trim(),
+                _ => content,
+            };
+            let inner = action
+                .strip_prefix('(')
+                .and_then(|rest| rest.split_once(')'))
+                .filter(|(inner, rest)| {
+                    let rest = rest.trim();
+                    !inner.contains('(') && (rest.is_empty() || rest.starts_with('['))
+                })
+                .map(|(inner, _)| inner.to_ascii_lowercase())
+                .ok_or_else(error)?;
+            let mut words = inner.split_whitespace().map(str::to_owned);
+            steps.push(PlanStep {
+                name: words.next().ok_or_else(error)?,
+                arguments: words.collect(),
+            });
+        }
+        Ok(Self { steps })
+    }
+
+    /// The text of a plan file, given the plan's cost.
+    pub fn file_text(&self, cost: u64, unit_cost: bool) -> String {
+        let mut text = String::new();
+        for step in &self.steps {
+            text.push_str(&step.to_string());
+            text.push('\n');
+        }
+        let kind = if unit_cost {
+            "unit cost"
+        } else {
+            "general cost"
+        };
+        text.push_str(&format!("; cost = {cost} ({kind})\n"));
+        text
+    }
+
+    /// Replays the plan from the lifted actions.
+    ///
+    /// # Errors
+    ///
+    /// At the first step that is not an applicable action, or if a goal fails at the end.
+    pub fn validate(&self, problem: &Problem) -> Result<Validated, PlanError> {
+        let mut state: HashSet<Atom<ObjectId>> = problem.init.iter().cloned().collect();
+        let mut cost = 0u64;
+        for (index, step) in self.steps.iter().enumerate() {
+            let number = index + 1;
+            let (schema, arguments) = resolve(problem, step, number)?;
+            let precondition = substitute(&schema.precondition, &arguments);
+            if let Some(condition) = first_violation(problem, &precondition, &state) {
+                return Err(PlanError::Precondition {
+                    step: number,
+                    action: step.clone(),
+                    condition,
+                });
+            }
+            for atom in &schema.del {
+                state.remove(&atom_of(atom, &arguments));
+            }
+            for atom in &schema.add {
+                state.insert(atom_of(atom, &arguments));
+            }
+            cost += cost_of(problem, schema, &arguments, number)?;
+        }
+        match first_violation(problem, &problem.goal, &state) {
+            Some(condition) => Err(PlanError::Goal { condition }),
+            None => Ok(Validated { cost }),
+        }
+    }
+}
+
+/// The schema and objects a step names.
+fn resolve<'a>(
+    problem: &'a Problem,
+    step: &PlanStep,
+    number: usize,
+) -> Result<(&'a ActionSchema, Vec<ObjectId>), PlanError> {
+    let schema = problem
+        .domain
+        .actions
+        .iter()
+        .find(|schema| schema.name == step.name);
+    let schema = schema.ok_or_else(|| PlanError::UnknownAction {
+        step: number,
+        name: step.name.clone(),
+    })?;
+    if schema.parameters.len() != step.arguments.len() {
+        return Err(PlanError::WrongArity {
+            step: number,
+            name: step.name.clone(),
+            expected: schema.parameters.len(),
+            given: step.arguments.len(),
+        });
+    }
+    let mut arguments = Vec::new();
+    for (name, parameter) in step.arguments.iter().zip(&schema.parameters) {
+        let found = problem
+            .objects
+            .iter()
+            .position(|object| object.name == *name);
+        let object = found.ok_or_else(|| PlanError::UnknownObject {
+            step: number,
+            name: name.clone(),
+        })?;
+        let declared = &problem.objects[object].types;
+        let fits = declared.iter().any(|&declared| {
+            parameter
+                .types
+                .iter()
+                .any(|&wanted| problem.domain.is_subtype(declared, wanted))
+        });
+        if !fits {
+            return Err(PlanError::WrongType {
+                step: number,
+                object: name.clone(),
+                parameter: parameter.name.clone(),
+            });
+        }
+        arguments.push(ObjectId::from_index(object));
+    }
+    Ok((schema, arguments))
+}
+
+fn value(term: Term, arguments: &[ObjectId]) -> ObjectId {
+    match term {
+        Term::Object(object) => object,
+        Term::Parameter(parameter) => arguments[parameter],
+    }
+}
+
+fn atom_of(atom: &Atom<Term>, arguments: &[ObjectId]) -> Atom<ObjectId> {
+    Atom {
+        predicate: atom.predicate,
+        arguments: atom
+            .arguments
+            .iter()
+            .map(|&term| value(term, arguments))
+            .collect(),
+    }
+}
+
+fn substitute(condition: &Condition<Term>, arguments: &[ObjectId]) -> Condition<ObjectId> {
+    use homing_pddl::model::{Equality, Literal};
+    Condition {
+        literals: condition
+            .literals
+            .iter()
+            .map(|literal| Literal {
+                atom: atom_of(&literal.atom, arguments),
+                positive: literal.positive,
+            })
+            .collect(),
+        equalities: condition
+            .equalities
+            .iter()
+            .map(|equality| Equality {
+                left: value(equality.left, arguments),
+                right: value(equality.right, arguments),
+                equal: equality.equal,
+            })
+            .collect(),
+    }
+}
+
+/// The first part of a condition that does not hold, as PDDL.
+fn first_violation(
+    problem: &Problem,
+    condition: &Condition<ObjectId>,
+    state: &HashSet<Atom<ObjectId>>,
+) -> Option<String> {
+    let negated = |text: String, positive: bool| {
+        if positive {
+            text
+        } else {
+            format!("(not {text})")
+        }
+    };
+    let literal = condition
+        .literals
+        .iter()
+        .find(|literal| state.contains(&literal.atom) != literal.positive)
+        .map(|literal| {
+            let predicate = &problem.domain.predicates[literal.atom.predicate.index()];
+            let text = names(problem, &predicate.name, &literal.atom.arguments);
+            negated(text, literal.positive)
+        });
+    let equality = condition
+        .equalities
+        .iter()
+        .find(|equality| (equality.left == equality.right) != equality.equal)
+        .map(|equality| {
+            let text = names(problem, "=", &[equality.left, equality.right]);
+            negated(text, equality.equal)
+        });
+    literal.or(equality)
+}
+
+fn names(problem: &Problem, head: &str, objects: &[ObjectId]) -> String {
+    let mut text = format!("({head}");
+    for object in objects {
+        text.push(' ');
+        text.push_str(&problem.objects[object.index()].name);
+    }
+    text + ")"
+}
+
+fn cost_of(
+    problem: &Problem,
+    schema: &ActionSchema,
+    arguments: &[ObjectId],
+    step: usize,
+) -> Result<u64, PlanError> {
+    if !problem.minimize_cost {
+        return Ok(1);
+    }
+    let mut total = 0;
+    for term in &schema.cost {
+        total += match term {
+            CostTerm::Constant(amount) => u64::from(*amount),
+            CostTerm::Function(function, terms) => {
+                let key: Vec<ObjectId> = terms.iter().map(|&term| value(term, arguments)).collect();
+                let found = problem
+                    .values
+                    .iter()
+                    .find(|given| given.function == *function && given.arguments == key);
+                let name = &problem.domain.functions[function.index()].name;
+                u64::from(
+                    found
+                        .ok_or_else(|| PlanError::MissingCost {
+                            step,
+                            function: names(problem, name, &key),
+                        })?
+                        .value,
+                )
+            }
+        };
+    }
+    Ok(total)
+}

@@ -1,0 +1,239 @@
+//! What all searches share: the states met, how each was reached, counts and limits.
+
+use crate::heuristic::{Estimate, Heuristic};
+use crate::plan::Plan;
+use crate::registry::{Registry, StateId};
+use crate::search::{Limit, Limits, Outcome, SearchResult, Statistics};
+use crate::successors::{SuccessorGenerator, apply, is_goal};
+use crate::task::{ActionId, Task};
+use crate::watch::{Progress, Watch};
+
+/// How a state was reached.
+#[derive(Clone, Copy)]
+struct Step {
+    parent: StateId,
+    action: ActionId,
+}
+
+/// What came of generating a successor.
+pub(super) struct Generated {
+    pub(super) state: StateId,
+    pub(super) is_new: bool,
+}
+
+/// What came of expanding a state.
+pub(super) enum Expanded {
+    /// A goal was generated.
+    Goal(StateId),
+    /// The new states are those from here on.
+    New { from: StateId },
+}
+
+pub(super) struct Frame<'a> {
+    pub(super) task: &'a Task,
+    pub(super) registry: Registry,
+    generator: SuccessorGenerator,
+    steps: Vec<Step>,
+    limits: Limits,
+    watch: &'a mut dyn Watch,
+    pub(super) statistics: Statistics,
+    best: Option<f64>,
+    applicable: Vec<ActionId>,
+    parent_words: Vec<u32>,
+    words: Vec<u32>,
+}
+
+pub(super) const INITIAL: StateId = StateId(0);
+
+impl<'a> Frame<'a> {
+    /// A frame with the initial state stored.
+    pub(super) fn new(task: &'a Task, limits: Limits, watch: &'a mut dyn Watch) -> Self {
+        let mut registry = Registry::new(task.encoding().words());
+        registry.insert(&task.initial_state());
+        Self {
+            task,
+            statistics: Statistics {
+                bytes_per_state: registry.bytes_per_state() as u64,
+                ..Statistics::default()
+            },
+            registry,
+            generator: SuccessorGenerator::new(task),
+            steps: vec![Step {
+                parent: INITIAL,
+                action: ActionId(0),
+            }],
+            limits,
+            watch,
+            best: None,
+            applicable: Vec::new(),
+            parent_words: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_goal(&self, state: StateId) -> bool {
+        is_goal(self.task, self.registry.state(state))
+    }
+
+    /// How many evaluations are left; `u64::MAX` without a limit.
+    pub(super) fn evaluations_left(&self) -> u64 {
+        let most = self.limits.max_evaluations.unwrap_or(u64::MAX);
+        most.saturating_sub(self.statistics.evaluations)
+    }
+
+    /// Evaluates the states from `from` up to `to`, all of them new.
+    pub(super) fn evaluate(
+        &mut self,
+        heuristic: &mut dyn Heuristic,
+        from: StateId,
+        to: StateId,
+        estimates: &mut Vec<Estimate>,
+    ) {
+        estimates.clear();
+        if from == to {
+            return;
+        }
+        let states = self.registry.range(from, to);
+        heuristic.evaluate(states, estimates);
+        assert_eq!(estimates.len(), states.len(), "one estimate a state");
+        self.statistics.evaluations += estimates.len() as u64;
+        for estimate in estimates.iter() {
+            match estimate.finite() {
+                Some(value) if self.best.is_none_or(|best| value < best) => self.best = Some(value),
+                Some(_) => {}
+                None => self.statistics.dead_ends += 1,
+            }
+        }
+    }
+
+    /// Evaluates the initial state, if the limit allows one evaluation.
+    pub(super) fn evaluate_initial(
+        &mut self,
+        heuristic: &mut dyn Heuristic,
+    ) -> Result<Estimate, Limit> {
+        if self.evaluations_left() == 0 {
+            return Err(Limit::Evaluations);
+        }
+        let mut estimates = Vec::new();
+        self.evaluate(heuristic, INITIAL, StateId(1), &mut estimates);
+        self.statistics.initial_estimate = estimates[0].finite();
+        Ok(estimates[0])
+    }
+
+    /// Counts an expansion and lists the applicable actions; how many there are.
+    pub(super) fn begin_expansion(&mut self, state: StateId) -> Result<usize, Limit> {
+        if self
+            .limits
+            .max_expansions
+            .is_some_and(|most| self.statistics.expansions >= most)
+        {
+            return Err(Limit::Expansions);
+        }
+        let progress = Progress::Search {
+            evaluations: self.statistics.evaluations,
+            expansions: self.statistics.expansions,
+            best: self.best,
+        };
+        if let Some(stop) = self.watch.poll(progress) {
+            return Err(Limit::Stopped(stop));
+        }
+        self.statistics.expansions += 1;
+        self.parent_words.clear();
+        self.parent_words
+            .extend_from_slice(self.registry.state(state));
+        self.generator
+            .applicable(&self.parent_words, &mut self.applicable);
+        Ok(self.applicable.len())
+    }
+
+    pub(super) fn applicable(&self, index: usize) -> ActionId {
+        self.applicable[index]
+    }
+
+    /// Generates the successor by the applicable action of an index.
+    pub(super) fn generate(&mut self, parent: StateId, index: usize) -> Generated {
+        let action = self.applicable[index];
+        self.words.clear();
+        self.words.extend_from_slice(&self.parent_words);
+        apply(self.task, action, &mut self.words);
+        self.statistics.generated += 1;
+        let (state, is_new) = self.registry.insert(&self.words);
+        if is_new {
+            self.steps.push(Step { parent, action });
+        }
+        Generated { state, is_new }
+    }
+
+    /// Expands a state with early goal detection: successors go to `children` in order, the
+    /// estimates of those not met before to `estimates`. One batch gives the counts that
+    /// evaluating one by one would: the states before a goal are evaluated, and the first one past
+    /// the limit ends the search.
+    pub(super) fn expand_greedily(
+        &mut self,
+        state: StateId,
+        heuristic: &mut dyn Heuristic,
+        children: &mut Vec<StateId>,
+        estimates: &mut Vec<Estimate>,
+    ) -> Result<Expanded, Limit> {
+        children.clear();
+        let successors = self.begin_expansion(state)?;
+        let from = self.registry.next_id();
+        let left = self.evaluations_left();
+        let mut goal = None;
+        let mut out_of_budget = false;
+        for index in 0..successors {
+            let generated = self.generate(state, index);
+            if generated.is_new {
+                if self.is_goal(generated.state) {
+                    goal = Some(generated.state);
+                    break;
+                }
+                if (generated.state.index() - from.index()) as u64 == left {
+                    out_of_budget = true;
+                    break;
+                }
+            }
+            children.push(generated.state);
+        }
+        let cut = usize::from(goal.is_some() || out_of_budget);
+        let to = StateId::from_index(self.registry.len() - cut);
+        self.evaluate(heuristic, from, to, estimates);
+        match goal {
+            Some(goal) => Ok(Expanded::Goal(goal)),
+            None if out_of_budget => Err(Limit::Evaluations),
+            None => Ok(Expanded::New { from }),
+        }
+    }
+
+    /// A cheaper way to a state was found.
+    pub(super) fn reroute(&mut self, state: StateId, parent: StateId, action: ActionId) {
+        self.steps[state.index()] = Step { parent, action };
+    }
+
+    /// The actions that led to a state.
+    fn plan(&self, mut state: StateId) -> Plan {
+        let mut actions = Vec::new();
+        while state != INITIAL {
+            let step = self.steps[state.index()];
+            actions.push(step.action);
+            state = step.parent;
+        }
+        actions.reverse();
+        Plan::from_actions(self.task, &actions)
+    }
+
+    pub(super) fn solved(self, goal: StateId, peak_open: u64) -> SearchResult {
+        let plan = self.plan(goal);
+        self.end(Outcome::Solved(plan), peak_open)
+    }
+
+    pub(super) fn end(self, outcome: Outcome, peak_open: u64) -> SearchResult {
+        let mut statistics = self.statistics;
+        statistics.stored = self.registry.len() as u64;
+        statistics.peak_open = peak_open;
+        SearchResult {
+            outcome,
+            statistics,
+        }
+    }
+}
