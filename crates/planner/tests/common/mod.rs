@@ -1,0 +1,380 @@
+//! What the planner's tests share: loading problems, random small problems, and an explorer that
+//! is plainly right and plainly slow.
+
+// Each test file uses its own part of this.
+#![allow(dead_code, unreachable_pub)]
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use homing_pddl::model::{Atom, Condition, CostTerm, Literal, ObjectId, Term};
+use homing_pddl::{Problem, Source, read_problem};
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder of shared problems beside the repository, if it is there.
+pub fn shared() -> Option<PathBuf> {
+    let shared = root().join("../shared");
+    if shared.is_dir() {
+        Some(shared)
+    } else {
+        eprintln!("skipped: there is no `shared` folder beside the repository");
+        None
+    }
+}
+
+pub fn load(domain: &Path, problem: &Path) -> Arc<Problem> {
+    let read = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Source::new(path.display().to_string(), bytes)
+    };
+    let (problem, messages) = read_problem(&read(domain), &read(problem));
+    Arc::new(problem.unwrap_or_else(|| panic!("{messages}")))
+}
+
+pub fn parse_texts(domain: &str, problem: &str) -> Arc<Problem> {
+    let (problem, messages) = read_problem(
+        &Source::new("domain.pddl", domain.as_bytes().to_vec()),
+        &Source::new("problem.pddl", problem.as_bytes().to_vec()),
+    );
+    Arc::new(problem.unwrap_or_else(|| panic!("{messages}\n{domain}")))
+}
+
+/// Every problem under `fixtures/valid`, as (name, problem).
+pub fn valid_fixtures() -> Vec<(String, Arc<Problem>)> {
+    let mut problems = Vec::new();
+    for folder in sorted_entries(&root().join("fixtures/valid")) {
+        for path in problem_files(&folder) {
+            let name = format!(
+                "{}/{}",
+                folder.file_name().unwrap().to_string_lossy(),
+                path.file_stem().unwrap().to_string_lossy()
+            );
+            problems.push((name, load(&folder.join("domain.pddl"), &path)));
+        }
+    }
+    assert!(problems.len() >= 10, "fixtures/valid is missing");
+    problems
+}
+
+pub fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    entries
+}
+
+/// The problem files of a domain's folder.
+pub fn problem_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = sorted_entries(folder);
+    files.retain(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.ends_with(".pddl") && !name.starts_with("domain")
+    });
+    files
+}
+
+/// A small generator of random numbers (SplitMix64), so that a seed is a problem on any machine.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// A random domain with two types, negative conditions, equalities and costs, and a problem of it.
+pub fn random_problem(seed: u64) -> Arc<Problem> {
+    let mut random = Random(seed);
+    let arities = [0, 1, 1, 2, 2];
+    let predicates = 2 + random.below(arities.len() - 1);
+    let types = ["t", "u", "object"];
+    let costs = random.chance(50);
+    let negatives = random.chance(60);
+    let mut domain = String::from(
+        "(define (domain random) (:requirements :strips :typing :equality :negative-preconditions :action-costs)\n\
+         (:types t u) (:constants c - t)\n(:predicates",
+    );
+    for (predicate, &arity) in arities.iter().enumerate().take(predicates) {
+        domain += &format!(" (p{predicate}{})", &" ?a ?b"[..3 * arity]);
+    }
+    domain += ") (:functions (total-cost) - number (price ?a) - number)\n";
+    for action in 0..2 + random.below(3) {
+        let parameters = random.below(4);
+        let declared: Vec<String> = (0..parameters)
+            .map(|index| format!("?v{index} - {}", types[random.below(3)]))
+            .collect();
+        domain += &format!("(:action a{action} :parameters ({})", declared.join(" "));
+        let term = |random: &mut Random| match random.below(parameters + 1) {
+            0 => "c".to_owned(),
+            index => format!("?v{}", index - 1),
+        };
+        let atom = |random: &mut Random| {
+            let predicate = random.below(predicates);
+            let mut text = format!("(p{predicate}");
+            for _ in 0..arities[predicate] {
+                text += " ";
+                text += &term(random);
+            }
+            text + ")"
+        };
+        domain += " :precondition (and";
+        for _ in 0..random.below(4) {
+            let atom = atom(&mut random);
+            if negatives && random.chance(30) {
+                domain += &format!(" (not {atom})");
+            } else {
+                domain += &format!(" {atom}");
+            }
+        }
+        if parameters >= 2 && random.chance(40) {
+            let equality = format!("(= ?v0 ?v{})", 1 + random.below(parameters - 1));
+            if random.chance(70) {
+                domain += &format!(" (not {equality})");
+            } else {
+                domain += &format!(" {equality}");
+            }
+        }
+        domain += ") :effect (and";
+        for _ in 0..1 + random.below(3) {
+            let atom = atom(&mut random);
+            if random.chance(45) {
+                domain += &format!(" (not {atom})");
+            } else {
+                domain += &format!(" {atom}");
+            }
+        }
+        if costs {
+            if parameters > 0 && random.chance(50) {
+                domain += " (increase (total-cost) (price ?v0))";
+            } else {
+                domain += &format!(" (increase (total-cost) {})", random.below(4));
+            }
+        }
+        domain += "))\n";
+    }
+    domain += ")";
+
+    let objects = ["c", "o1", "o2", "o3"];
+    let count = 2 + random.below(3);
+    let mut problem = String::from("(define (problem p) (:domain random) (:objects");
+    for (index, object) in objects.iter().enumerate().take(count).skip(1) {
+        problem += &format!(" {object} - {}", types[index % 2]);
+    }
+    problem += ") (:init";
+    let ground_atom = |random: &mut Random| {
+        let predicate = random.below(predicates);
+        let mut text = format!("(p{predicate}");
+        for _ in 0..arities[predicate] {
+            text += &format!(" {}", objects[random.below(count)]);
+        }
+        text + ")"
+    };
+    for _ in 0..random.below(6) {
+        problem += &format!(" {}", ground_atom(&mut random));
+    }
+    for (index, object) in objects.iter().enumerate().take(count) {
+        problem += &format!(" (= (price {object}) {})", (index * 2 + 1) % 4);
+    }
+    problem += ") (:goal (and";
+    for _ in 0..1 + random.below(3) {
+        let atom = ground_atom(&mut random);
+        if negatives && random.chance(25) {
+            problem += &format!(" (not {atom})");
+        } else {
+            problem += &format!(" {atom}");
+        }
+    }
+    problem += "))";
+    if costs {
+        problem += " (:metric minimize (total-cost))";
+    }
+    problem += ")";
+    parse_texts(&domain, &problem)
+}
+
+/// A state as the plain explorer sees it.
+pub type PlainState = BTreeSet<(u32, Vec<u32>)>;
+
+fn key(atom: &Atom<ObjectId>) -> (u32, Vec<u32>) {
+    (
+        atom.predicate.0,
+        atom.arguments.iter().map(|object| object.0).collect(),
+    )
+}
+
+fn value(term: Term, arguments: &[ObjectId]) -> ObjectId {
+    match term {
+        Term::Parameter(index) => arguments[index],
+        Term::Object(object) => object,
+    }
+}
+
+fn ground(atom: &Atom<Term>, arguments: &[ObjectId]) -> Atom<ObjectId> {
+    Atom {
+        predicate: atom.predicate,
+        arguments: atom
+            .arguments
+            .iter()
+            .map(|&term| value(term, arguments))
+            .collect(),
+    }
+}
+
+pub fn satisfies(condition: &Condition<ObjectId>, state: &PlainState) -> bool {
+    condition
+        .literals
+        .iter()
+        .all(|Literal { atom, positive }| state.contains(&key(atom)) == *positive)
+        && condition
+            .equalities
+            .iter()
+            .all(|e| (e.left == e.right) == e.equal)
+}
+
+/// Successors by trying every tuple of objects for every action: (successor, cost).
+pub fn plain_successors(problem: &Problem, state: &PlainState) -> Vec<(PlainState, u64)> {
+    let mut successors = Vec::new();
+    for schema in &problem.domain.actions {
+        let mut tuples: Vec<Vec<ObjectId>> = vec![Vec::new()];
+        for parameter in &schema.parameters {
+            tuples = tuples
+                .iter()
+                .flat_map(|tuple| {
+                    problem
+                        .objects
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, object)| {
+                            object.types.iter().any(|&t| {
+                                parameter
+                                    .types
+                                    .iter()
+                                    .any(|&s| problem.domain.is_subtype(t, s))
+                            })
+                        })
+                        .map(|(index, _)| {
+                            let mut longer = tuple.clone();
+                            longer.push(ObjectId(index as u32));
+                            longer
+                        })
+                })
+                .collect();
+        }
+        for arguments in tuples {
+            let holds = schema.precondition.literals.iter().all(|literal| {
+                state.contains(&key(&ground(&literal.atom, &arguments))) == literal.positive
+            }) && schema.precondition.equalities.iter().all(|equality| {
+                (value(equality.left, &arguments) == value(equality.right, &arguments))
+                    == equality.equal
+            });
+            if !holds {
+                continue;
+            }
+            let mut next = state.clone();
+            for atom in &schema.del {
+                next.remove(&key(&ground(atom, &arguments)));
+            }
+            for atom in &schema.add {
+                next.insert(key(&ground(atom, &arguments)));
+            }
+            let cost = if problem.minimize_cost {
+                schema
+                    .cost
+                    .iter()
+                    .map(|term| match term {
+                        CostTerm::Constant(amount) => u64::from(*amount),
+                        CostTerm::Function(function, terms) => {
+                            let wanted: Vec<ObjectId> =
+                                terms.iter().map(|&term| value(term, &arguments)).collect();
+                            let found = problem
+                                .values
+                                .iter()
+                                .find(|v| v.function == *function && v.arguments == wanted);
+                            u64::from(found.expect("every value is given").value)
+                        }
+                    })
+                    .sum()
+            } else {
+                1
+            };
+            successors.push((next, cost));
+        }
+    }
+    successors
+}
+
+/// The whole state space of a small problem, explored plainly.
+pub struct PlainSpace {
+    pub states: Vec<PlainState>,
+    pub index: HashMap<PlainState, usize>,
+    /// (from, to, cost)
+    pub edges: Vec<(usize, usize, u64)>,
+    pub goals: Vec<bool>,
+}
+
+impl PlainSpace {
+    /// `None` if there are more than `limit` states.
+    pub fn explore(problem: &Problem, limit: usize) -> Option<Self> {
+        let initial: PlainState = problem.init.iter().map(key).collect();
+        let mut space = Self {
+            states: vec![initial.clone()],
+            index: HashMap::from([(initial, 0)]),
+            edges: Vec::new(),
+            goals: Vec::new(),
+        };
+        let mut at = 0;
+        while at < space.states.len() {
+            let state = space.states[at].clone();
+            space.goals.push(satisfies(&problem.goal, &state));
+            for (next, cost) in plain_successors(problem, &state) {
+                let to = *space.index.entry(next.clone()).or_insert_with(|| {
+                    space.states.push(next);
+                    space.states.len() - 1
+                });
+                space.edges.push((at, to, cost));
+            }
+            if space.states.len() > limit {
+                return None;
+            }
+            at += 1;
+        }
+        Some(space)
+    }
+
+    /// h*(s) of every state, by relaxing all edges until nothing changes.
+    pub fn perfect(&self) -> Vec<Option<u64>> {
+        let mut h: Vec<Option<u64>> = self.goals.iter().map(|&goal| goal.then_some(0)).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &(from, to, cost) in &self.edges {
+                if let Some(way) = h[to].map(|rest| rest + cost)
+                    && h[from].is_none_or(|known| way < known)
+                {
+                    h[from] = Some(way);
+                    changed = true;
+                }
+            }
+        }
+        h
+    }
+}

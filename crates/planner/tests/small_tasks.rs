@@ -1,0 +1,237 @@
+//! Laws that hold on any task, checked on hundreds of random ones against an explorer that tries
+//! every tuple of objects.
+
+mod common;
+
+use common::{PlainSpace, PlainState, random_problem};
+use homing_pddl::Problem;
+use homing_planner::heuristic::{Add, Blind, Ff, Max};
+use homing_planner::search::{
+    Limits, Outcome, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
+};
+use homing_planner::{
+    Costs, Estimate, GroundError, Heuristic, Registry, StateId, States, SuccessorGenerator, Task,
+    ground,
+};
+
+/// Spaces larger than this are left out.
+const LARGEST: usize = 4_000;
+const SEEDS: u64 = 1_500;
+
+fn plain(task: &Task, state: &[u32]) -> PlainState {
+    let mut props = Vec::new();
+    task.encoding().unpack(state, &mut props);
+    let dynamic = props
+        .iter()
+        .map(|prop| &task.propositions()[prop.index()])
+        .filter(|p| p.positive);
+    dynamic
+        .map(|p| &p.atom)
+        .chain(task.statics())
+        .map(|atom| {
+            (
+                atom.predicate.0,
+                atom.arguments.iter().map(|o| o.0).collect(),
+            )
+        })
+        .collect()
+}
+
+/// All reachable states of a ground task.
+fn explore(task: &Task) -> Registry {
+    let generator = SuccessorGenerator::new(task);
+    let mut registry = Registry::new(task.encoding().words());
+    registry.insert(&task.initial_state());
+    let mut at = 0;
+    let mut actions = Vec::new();
+    while at < registry.len() {
+        let state = registry.state(StateId::from_index(at)).to_vec();
+        generator.applicable(&state, &mut actions);
+        assert!(actions.is_sorted());
+        for &action in &actions {
+            let mut props = Vec::new();
+            task.encoding().unpack(&state, &mut props);
+            assert!(task.pre(action).iter().all(|prop| props.contains(prop)));
+            props.retain(|prop| !task.del(action).contains(prop));
+            props.extend(
+                task.add(action)
+                    .iter()
+                    .filter(|prop| !props.contains(prop))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
+            registry.insert(&task.encoding().pack(&props));
+        }
+        at += 1;
+    }
+    registry
+}
+
+fn cost(problem: &Problem, result: &SearchResult) -> Option<u64> {
+    match &result.outcome {
+        Outcome::Solved(plan) => Some(plan.validate(problem).expect("plans hold").cost),
+        Outcome::Unsolvable => None,
+        Outcome::LimitReached(limit) => panic!("there was no limit: {limit:?}"),
+    }
+}
+
+fn evaluate(heuristic: &mut dyn Heuristic, state: &[u32]) -> Estimate {
+    let mut estimates = Vec::new();
+    heuristic.evaluate(States::one(state), &mut estimates);
+    estimates[0]
+}
+
+#[test]
+fn searches_and_heuristics_agree_with_the_plain_explorer() {
+    let (mut checked, mut solvable, mut unreachable, mut with_dead_ends) = (0, 0, 0, 0);
+    for seed in 0..SEEDS {
+        let problem = random_problem(seed);
+        let Some(space) = PlainSpace::explore(&problem, LARGEST) else {
+            continue;
+        };
+        let perfect = space.perfect();
+        checked += 1;
+        let task = match ground(&problem, &mut ()) {
+            Ok(task) => task,
+            Err(GroundError::Unsolvable { .. }) => {
+                assert_eq!(perfect[0], None, "seed {seed}: a plan exists");
+                unreachable += 1;
+                continue;
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
+        solvable += usize::from(perfect[0].is_some());
+
+        let registry = explore(&task);
+        assert_eq!(
+            registry.len(),
+            space.states.len(),
+            "seed {seed}: state spaces differ"
+        );
+        let (mut max, mut add, mut ff) = (
+            Max::new(&task, Costs::Task),
+            Add::new(&task, Costs::Task),
+            Ff::new(&task, Costs::Task),
+        );
+        for id in (0..registry.len()).map(StateId::from_index) {
+            let state = registry.state(id);
+            let index = *space
+                .index
+                .get(&plain(&task, state))
+                .expect("the same states");
+            let [max, add, ff] = [&mut max as &mut dyn Heuristic, &mut add, &mut ff]
+                .map(|heuristic| evaluate(heuristic, state));
+            assert!(
+                max <= ff && ff <= add,
+                "seed {seed}: {max:?} {ff:?} {add:?}"
+            );
+            match perfect[index] {
+                Some(perfect) => assert!(max.finite().unwrap() <= perfect as f64, "seed {seed}"),
+                None => with_dead_ends += usize::from(max.finite().is_none()),
+            }
+            assert_eq!(max.finite().is_none(), add.finite().is_none());
+        }
+
+        let limits = Limits::default();
+        let optimum = perfect[0];
+        let found = dijkstra(&task, Costs::Task, limits, &mut ());
+        assert_eq!(cost(&problem, &found), optimum, "seed {seed}: Dijkstra");
+        let mut heuristics: [Box<dyn Heuristic>; 4] = [
+            Box::new(Blind::new(&task)),
+            Box::new(Max::new(&task, Costs::Task)),
+            Box::new(Add::new(&task, Costs::Task)),
+            Box::new(Ff::new(&task, Costs::Task)),
+        ];
+        for heuristic in &mut heuristics {
+            let heuristic = heuristic.as_mut();
+            let found = astar(&task, heuristic, Costs::Task, limits, &mut ());
+            // Blind is 1 before the goal: no overestimate where actions cost at least 1.
+            let free = task.actions().any(|action| task.cost(action) == 0);
+            if heuristic.name() == "max" || heuristic.name() == "blind" && !free {
+                assert_eq!(cost(&problem, &found), optimum, "seed {seed}: A*");
+                for weight in [1.0, 1.5, 3.0] {
+                    let found =
+                        weighted_astar(&task, heuristic, weight, Costs::Task, limits, &mut ());
+                    let found = cost(&problem, &found);
+                    assert_eq!(found.is_some(), optimum.is_some());
+                    if let (Some(found), Some(optimum)) = (found, optimum) {
+                        assert!(
+                            found as f64 <= weight * optimum as f64,
+                            "seed {seed}: WA* {weight}"
+                        );
+                    }
+                }
+            }
+            assert_eq!(
+                cost(&problem, &found).is_some(),
+                optimum.is_some(),
+                "seed {seed}"
+            );
+            let found = gbfs(&task, heuristic, limits, &mut ());
+            assert_eq!(
+                cost(&problem, &found).is_some(),
+                optimum.is_some(),
+                "seed {seed}: GBFS"
+            );
+            assert!(found.statistics.evaluations <= found.statistics.stored);
+            let found = gbfls(&task, heuristic, limits, &mut ());
+            assert_eq!(
+                cost(&problem, &found).is_some(),
+                optimum.is_some(),
+                "seed {seed}: GBFLS"
+            );
+        }
+    }
+    println!(
+        "{checked} tasks: {solvable} solvable, {unreachable} with unreachable goals, {with_dead_ends} dead ends"
+    );
+    assert!(checked >= 500 && solvable >= 200 && unreachable >= 50 && with_dead_ends >= 100);
+}
+
+#[test]
+fn limits_end_a_search_with_the_counts_they_name() {
+    for seed in 0..300 {
+        let problem = random_problem(seed);
+        let Ok(task) = ground(&problem, &mut ()) else {
+            continue;
+        };
+        let unlimited = gbfs(
+            &task,
+            &mut Ff::new(&task, Costs::Task),
+            Limits::default(),
+            &mut (),
+        );
+        let evaluations = unlimited.statistics.evaluations;
+        for most in [
+            0,
+            1,
+            2,
+            evaluations / 2,
+            evaluations.saturating_sub(1),
+            evaluations,
+        ] {
+            let limits = Limits {
+                max_evaluations: Some(most),
+                ..Limits::default()
+            };
+            let limited = gbfs(&task, &mut Ff::new(&task, Costs::Task), limits, &mut ());
+            assert!(limited.statistics.evaluations <= most);
+            if most >= evaluations {
+                assert_eq!(limited.outcome, unlimited.outcome, "seed {seed}");
+                assert_eq!(limited.statistics, unlimited.statistics);
+            } else {
+                assert!(
+                    matches!(limited.outcome, Outcome::LimitReached(_)),
+                    "seed {seed} {most}"
+                );
+                assert_eq!(limited.statistics.evaluations, most);
+            }
+        }
+        let limits = Limits {
+            max_expansions: Some(1),
+            ..Limits::default()
+        };
+        let limited = dijkstra(&task, Costs::Task, limits, &mut ());
+        assert!(limited.statistics.expansions <= 1);
+    }
+}
