@@ -34,7 +34,7 @@ COMPETITION = [
     "driverlog/p16",
     "freecell/p10",
     "pipesworld-notankage/p22-net3-b12-g4",
-    "rovers/p25",
+    "rovers/p28",
     "tpp/p19",
     "zenotravel/p16",
     "barman-opt11-strips/pfile04-013",
