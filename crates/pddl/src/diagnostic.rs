@@ -1,8 +1,10 @@
 //! Messages about input, and how they look.
 
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
-use crate::source::Place;
+use crate::source::{Place, Source};
+use crate::suggest::nearest;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,29 +117,30 @@ fn write_excerpt(
     let (line, column) = source.line_column(place.span.start);
     writeln!(f, "  --> {}:{line}:{column}", source.name())?;
 
-    let characters: Vec<char> = source.line(line).chars().map(printable).collect();
+    let text = source.line(line);
     let first = column - 1;
-    let marked = source.text()[place.span.range()]
-        .split(['\n', '\r'])
-        .next()
-        .map_or(0, |text| text.chars().count())
-        .max(1);
-    let from = if characters.len() <= SHOWN_WIDTH {
-        0
-    } else {
+    let long = text.chars().nth(SHOWN_WIDTH).is_some();
+    let from = if long {
         first.saturating_sub(SHOWN_WIDTH / 3)
+    } else {
+        0
     };
-    let to = characters.len().min(from + SHOWN_WIDTH);
+    let mut characters = text.chars().map(printable).skip(from);
     let mut shown = String::new();
     if from > 0 {
         shown.push('…');
     }
-    shown.extend(&characters[from..to]);
-    if to < characters.len() {
+    shown.extend(characters.by_ref().take(SHOWN_WIDTH));
+    if characters.next().is_some() {
         shown.push('…');
     }
     let indent = first - from + usize::from(from > 0);
-    let length = marked.min((to + 1).saturating_sub(first)).max(1);
+    let marked = source.text()[place.span.range()]
+        .chars()
+        .take_while(|character| !matches!(character, '\n' | '\r'))
+        .take((from + SHOWN_WIDTH).saturating_sub(first))
+        .count();
+    let length = marked.max(1);
 
     let number = line.to_string();
     let gutter = " ".repeat(number.len());
@@ -156,6 +159,16 @@ fn write_excerpt(
     writeln!(f, " {gutter} | {under}")
 }
 
+/// At most the first twenty characters of a text, fit to be shown.
+pub(crate) fn excerpt(text: &str) -> String {
+    const SHOWN: usize = 20;
+    let mut shown: String = text.chars().take(SHOWN).map(printable).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// Keeps every character one column wide, so that markers stand where they should.
 fn printable(character: char) -> char {
     match character {
@@ -169,7 +182,7 @@ fn printable(character: char) -> char {
 /// thousand mistakes has one cause.
 const KEPT: usize = 100;
 
-/// Every message about one or more inputs, in the order of discovery.
+/// Every message about one or more inputs: file by file, from top to bottom.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     messages: Vec<Diagnostic>,
@@ -187,11 +200,35 @@ impl Diagnostics {
         }
     }
 
-    /// Adds the messages of `other` behind these.
+    /// Adds the messages of `other`, those about a new file behind all others.
     pub fn append(&mut self, other: Self) {
         self.worst = self.worst.max(other.worst);
         self.messages.extend(other.messages);
         self.left_out += other.left_out;
+        self.sort();
+    }
+
+    /// The nearest of `known` to `wrong`, as a question; none where the message will not be kept,
+    /// so that a file full of mistakes is still read in no time.
+    pub(crate) fn did_you_mean<'a>(
+        &self,
+        wrong: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Option<String> {
+        let name = self.nearest(wrong, known)?;
+        Some(format!("did you mean `{name}`?"))
+    }
+
+    /// As [`Diagnostics::did_you_mean`], but only the name.
+    pub(crate) fn nearest<'a>(
+        &self,
+        wrong: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Option<&'a str> {
+        if self.messages.len() >= KEPT {
+            return None;
+        }
+        nearest(wrong, known)
     }
 
     /// The messages kept.
@@ -217,10 +254,24 @@ impl Diagnostics {
             .count()
     }
 
-    /// Sorts by place, keeping the order of messages about the same place.
+    /// Sorts by place, keeping the order of files and of messages about the same place.
     pub(crate) fn sort(&mut self) {
-        self.messages
-            .sort_by_key(|message| (message.place.span.start, message.place.span.end));
+        let mut files: Vec<Arc<Source>> = Vec::new();
+        for message in &self.messages {
+            if !files
+                .iter()
+                .any(|file| Arc::ptr_eq(file, &message.place.source))
+            {
+                files.push(Arc::clone(&message.place.source));
+            }
+        }
+        self.messages.sort_by_key(|message| {
+            let place = &message.place;
+            let file = files
+                .iter()
+                .position(|file| Arc::ptr_eq(file, &place.source));
+            (file, place.span.start, place.span.end)
+        });
     }
 }
 

@@ -225,8 +225,8 @@ pub struct Domain {
     /// Its action schemas A.
     pub actions: Vec<ActionSchema>,
     pub(crate) places: DomainPlaces,
-    /// `ancestors[t]` holds t and all its supertypes.
-    pub(crate) ancestors: Vec<Vec<bool>>,
+    /// `ancestors[t]` holds t and all its supertypes in ascending order.
+    pub(crate) ancestors: Vec<Vec<TypeId>>,
 }
 
 /// Where the names of a domain are declared: messages about problems point there.
@@ -258,7 +258,7 @@ impl Domain {
 
     /// Whether everything of type `sub` is of type `sup`.
     pub fn is_subtype(&self, sub: TypeId, sup: TypeId) -> bool {
-        self.ancestors[sub.index()][sup.index()]
+        self.ancestors[sub.index()].binary_search(&sup).is_ok()
     }
 
     /// Whether an object declared with `declared` may stand where one of `expected` is asked for.

@@ -1,13 +1,5 @@
 //! "Did you mean": the known name nearest to a wrong one.
 
-/// The nearest of `known` to `wrong`, as a sentence, if one is near enough to be a slip.
-pub(crate) fn did_you_mean<'a>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    nearest(wrong, known).map(|name| format!("did you mean `{name}`?"))
-}
-
 /// Names longer than this are not compared: no one's slip of the pen is that long.
 const LONGEST: usize = 60;
 
@@ -20,10 +12,11 @@ pub(crate) fn nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let letters: Vec<char> = wrong.chars().collect();
-    if letters.len() > LONGEST {
+    if letters.is_empty() || letters.len() > LONGEST {
         return None;
     }
-    let allowed = (letters.len() / 3).max(1);
+    // One edit away from a name of one letter is every other such name.
+    let allowed = (letters.len() / 3).max(1).min(letters.len() - 1);
     known
         .into_iter()
         .take(MOST)
@@ -79,5 +72,7 @@ mod tests {
         );
         assert_eq!(nearest("claer", ["on", "clear"]), Some("clear"));
         assert_eq!(nearest("holding", ["on", "clear"]), None);
+        assert_eq!(nearest("x", ["y"]), None);
+        assert_eq!(nearest("", ["y"]), None);
     }
 }

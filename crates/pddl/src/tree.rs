@@ -3,13 +3,15 @@
 //! The tree is flat in memory and built with an explicit stack, so that no depth of nesting can
 //! overflow the program's own. Two facts about PDDL locate a wrong parenthesis near its cause
 //! instead of at the end of the file: a section such as `(:action` only ever opens directly inside
-//! `(define`, and `:precondition` only ever stands directly inside `(:action`.
+//! `(define`, and `:precondition` only ever stands directly inside `(:action`. A third helps with
+//! long lists of facts: a fact or a declaration holds no list of its own, but for a few heads.
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, excerpt};
 use crate::lexer::{Lexer, Token};
 use crate::source::{Place, Source, Span};
+use crate::suggest::nearest;
 
 /// Lists may be nested this deep; formulas written by people or generators stay far below.
 const MAX_DEPTH: usize = 1_000;
@@ -99,6 +101,21 @@ impl Tree {
         }
     }
 
+    /// The place from the first to the last of a run of siblings.
+    pub(crate) fn run_place(&self, first: NodeId, last: NodeId) -> Place {
+        self.place_of(Span {
+            start: self.nodes[first.0 as usize].span.start,
+            end: self.nodes[last.0 as usize].span.end,
+        })
+    }
+
+    /// Whether the first word of a list is one of `words`.
+    fn head_is(&self, node: NodeId, words: &[&str]) -> bool {
+        self.children(node).next().is_some_and(|first| {
+            self.kind(first) != Kind::List && is_one_of(self.text(first), words)
+        })
+    }
+
     /// The first word of a list, in lower case; empty where there is none.
     pub(crate) fn head(&self, node: NodeId) -> String {
         match self.children(node).next() {
@@ -151,6 +168,14 @@ const ACTION_PARTS: [&str; 6] = [
     ":condition",
 ];
 
+/// Sections that hold a long list of lists, each of them short.
+const LISTS: [&str; 3] = [":init", ":predicates", ":functions"];
+
+/// Words at the head of an entry of `:init` that may be followed by a list.
+const NESTING: [&str; 8] = [
+    "and", "or", "not", "oneof", "unknown", "forall", "when", "either",
+];
+
 fn is_one_of(word: &str, list: &[&str]) -> bool {
     list.iter().any(|entry| entry.eq_ignore_ascii_case(word))
 }
@@ -171,6 +196,8 @@ pub fn parse(source: &Arc<Source>) -> (Tree, Diagnostics) {
             root: None,
         },
         open: Vec::new(),
+        closed_root: None,
+        closed_section: None,
         diagnostics: Diagnostics::default(),
         reported_depth: false,
     };
@@ -180,6 +207,7 @@ pub fn parse(source: &Arc<Source>) -> (Tree, Diagnostics) {
 }
 
 /// A list not yet closed, and the last child it has got.
+#[derive(Clone, Copy)]
 struct OpenList {
     node: NodeId,
     last_child: Option<NodeId>,
@@ -188,6 +216,10 @@ struct OpenList {
 struct Builder {
     tree: Tree,
     open: Vec<OpenList>,
+    /// `(define ...)` as it was when it was closed.
+    closed_root: Option<OpenList>,
+    /// The last section as it was when it was closed.
+    closed_section: Option<OpenList>,
     diagnostics: Diagnostics,
     reported_depth: bool,
 }
@@ -203,7 +235,8 @@ impl Builder {
     /// Finds `(define`, past whatever stands before it.
     fn start(&mut self, source: &Arc<Source>) -> Option<usize> {
         let text = source.text();
-        let whole = self.tree.place_of(Span::new(0, text.len().min(1)));
+        let first_letter = text.chars().next().map_or(0, char::len_utf8);
+        let whole = self.tree.place_of(Span::new(0, first_letter));
         if text.contains('\0') {
             self.diagnostics.push(
                 Diagnostic::error(whole, "this is not a text file")
@@ -220,6 +253,7 @@ impl Builder {
         }
         let mut previous = None;
         let mut first = None;
+        let mut misspelt = None;
         for (token, span) in Lexer::new(text, 0) {
             if token == Token::Name
                 && text[span.range()].eq_ignore_ascii_case("define")
@@ -238,13 +272,29 @@ impl Builder {
                 }
                 return Some(open.range().start);
             }
+            if first.is_some_and(|(token, first)| token == Token::Open && first.end == span.start)
+                && token == Token::Name
+                && nearest(&text[span.range()].to_ascii_lowercase(), ["define"]).is_some()
+            {
+                misspelt = misspelt.or(Some(span));
+            }
             first = first.or(Some((token, span)));
             previous = Some((token, span));
         }
-        let message = if first.is_none() {
+        let message = if text.trim().is_empty() {
             Diagnostic::error(whole, "the file is empty")
+        } else if let Some((_, first)) = first {
+            let (place, label) = match misspelt {
+                Some(word) => (word, "did you mean `define`?"),
+                None => (first, "the file begins here"),
+            };
+            Diagnostic::error(
+                self.tree.place_of(place),
+                "there is no `(define` in this file",
+            )
+            .label(label)
         } else {
-            Diagnostic::error(whole, "there is no `(define` in this file")
+            Diagnostic::error(whole, "there is nothing but comments in this file")
         };
         self.diagnostics.push(
             message.help("a PDDL file begins with `(define (domain ...` or `(define (problem ...`"),
@@ -259,14 +309,22 @@ impl Builder {
         while let Some((token, span)) = lexer.next() {
             match token {
                 Token::Open => {
-                    if let Some(&(Token::Keyword, word)) = lexer.peek()
-                        && is_one_of(&text[word.range()], &SECTIONS)
-                    {
+                    if let Some(&(next, word)) = lexer.peek() {
                         let shown = Span {
                             start: span.start,
                             end: word.end,
                         };
-                        self.before_section(shown);
+                        let word = &text[word.range()];
+                        if next == Token::Keyword && is_one_of(word, &SECTIONS) {
+                            self.before_section(shown);
+                        } else if next == Token::Name && word.eq_ignore_ascii_case("define") {
+                            if self.tree.root.is_some() {
+                                self.second_definition(shown);
+                                return;
+                            }
+                        } else if next == Token::Name {
+                            self.before_list(shown, word);
+                        }
                     }
                     if self.open.is_empty() && self.tree.root.is_some() {
                         after_end = after_end.or(Some(span));
@@ -277,6 +335,11 @@ impl Builder {
                 Token::Close => {
                     if let Some(closed) = self.open.pop() {
                         self.tree.nodes[closed.node.0 as usize].span.end = span.end;
+                        match self.open.len() {
+                            0 => self.closed_root = Some(closed),
+                            1 => self.closed_section = Some(closed),
+                            _ => {}
+                        }
                     } else if after_end.is_none() {
                         self.diagnostics.push(
                             Diagnostic::error(
@@ -290,7 +353,7 @@ impl Builder {
                 Token::Strange => self.diagnostics.push(
                     Diagnostic::error(
                         self.tree.place_of(span),
-                        format!("unexpected characters `{}`", &text[span.range()]),
+                        format!("unexpected characters `{}`", excerpt(&text[span.range()])),
                     )
                     .label("these mean nothing in PDDL"),
                 ),
@@ -375,38 +438,118 @@ impl Builder {
     fn before_section(&mut self, section: Span) {
         match self.open.len() {
             0 => {
-                let Some(root) = self.tree.root else { return };
-                let end = self.tree.nodes[root.0 as usize].span.end;
-                self.diagnostics.push(
-                    Diagnostic::error(
-                        self.tree.place_of(Span {
-                            start: end - 1,
-                            end,
-                        }),
-                        "this parenthesis closes `(define` too early",
-                    )
-                    .label("one parenthesis too many at or before here")
-                    .note(
-                        self.tree.place_of(section),
-                        "so this section stands outside",
-                    ),
-                );
-                let last_child = self.tree.children(root).last();
-                self.open.push(OpenList {
-                    node: root,
-                    last_child,
-                });
+                if let Some(root) = self.closed_root {
+                    self.reopen(root, section, "so this section stands outside");
+                }
             }
             1 => {}
             _ => self.close_unclosed(1, section, "before this section"),
         }
     }
 
-    /// `:effect` and its kin are about to be read: whatever is open beyond the action lacks its end.
+    /// `:effect` and its kin are about to be read: whatever is open beyond the action lacks its
+    /// end, and an action closed already was closed too early.
     fn before_action_part(&mut self, part: Span) {
-        if self.open.len() > 2 && self.tree.head(self.open[1].node).ends_with("action") {
+        const ACTIONS: [&str; 2] = [":action", ":durative-action"];
+        if self.open.len() > 2 && self.tree.head_is(self.open[1].node, &ACTIONS) {
             self.close_unclosed(2, part, "before this");
+        } else if let Some(section) = self.just_closed_section()
+            && self.tree.head_is(section.node, &ACTIONS)
+        {
+            self.reopen(section, part, "so this stands outside");
         }
+    }
+
+    /// A list that begins with the name `word` is about to open. Directly inside `(define` it
+    /// belongs to the section before; inside a fact or a declaration it stands beside it.
+    fn before_list(&mut self, list: Span, word: &str) {
+        if let Some(section) = self.just_closed_section() {
+            let forgot_colon = SECTIONS
+                .iter()
+                .any(|section| section[1..].eq_ignore_ascii_case(word));
+            if forgot_colon || !self.tree.head_is(section.node, &LISTS) {
+                return;
+            }
+            let ends_in_word = section
+                .last_child
+                .is_some_and(|last| self.tree.kind(last) != Kind::List);
+            if ends_in_word && self.tree.head_is(section.node, &[":init", ":predicates"]) {
+                // `at a b)`: the words will be complained about, and their `(` is what is missing.
+                self.open.push(section);
+            } else {
+                self.reopen(section, list, "so this stands outside");
+            }
+        } else if self.open.len() == 3 && self.tree.head_is(self.open[1].node, &LISTS) {
+            let entry = self.open[2];
+            let complete = if self.tree.head_is(self.open[1].node, &[":init"]) {
+                self.is_complete_fact(entry)
+            } else {
+                let after_dash = entry
+                    .last_child
+                    .is_some_and(|last| self.tree.kind(last) == Kind::Dash);
+                !after_dash && !word.eq_ignore_ascii_case("either")
+            };
+            if complete {
+                self.close_unclosed(2, list, "before this");
+            }
+        }
+    }
+
+    /// Whether no list can follow in this entry of `:init`.
+    fn is_complete_fact(&self, entry: OpenList) -> bool {
+        let node = entry.node;
+        let mut children = self.tree.children(node);
+        if self.tree.head_is(node, &["="]) {
+            // `(= (f a) 3`
+            children.nth(2).is_some()
+        } else if self.tree.head_is(node, &["at"]) {
+            // `(at 5 (open))` is a timed literal.
+            let time = children.nth(1);
+            children.next().is_some()
+                || time.is_some_and(|time| self.tree.text(time).parse::<f64>().is_err())
+        } else {
+            children.next().is_some() && !self.tree.head_is(node, &NESTING)
+        }
+    }
+
+    /// The section closed last, if nothing but `(define` is open and nothing came between.
+    fn just_closed_section(&self) -> Option<OpenList> {
+        let section = self.closed_section?;
+        match self.open.as_slice() {
+            [root] if root.last_child == Some(section.node) => Some(section),
+            _ => None,
+        }
+    }
+
+    fn reopen(&mut self, list: OpenList, next: Span, consequence: &str) {
+        let end = self.tree.nodes[list.node.0 as usize].span.end;
+        let head = self.tree.head(list.node);
+        self.diagnostics.push(
+            Diagnostic::error(
+                self.tree.place_of(Span {
+                    start: end - 1,
+                    end,
+                }),
+                format!("this parenthesis closes `({head}` too early"),
+            )
+            .label("one parenthesis too many at or before here")
+            .note(self.tree.place_of(next), consequence),
+        );
+        self.open.push(list);
+    }
+
+    /// A second `(define` begins: nothing from here on is read.
+    fn second_definition(&mut self, define: Span) {
+        if !self.open.is_empty() {
+            self.close_unclosed(0, define, "before this definition");
+        }
+        self.diagnostics.push(
+            Diagnostic::error(
+                self.tree.place_of(define),
+                "a second definition begins here",
+            )
+            .help("a domain and each of its problems stand in a file of their own"),
+        );
     }
 
     fn close_unclosed(&mut self, depth: usize, next: Span, before: &str) {

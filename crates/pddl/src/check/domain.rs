@@ -1,6 +1,7 @@
 //! `(define (domain ...))`.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::model::{
@@ -8,7 +9,6 @@ use crate::model::{
     PredicateId, Requirement, Term,
 };
 use crate::source::Place;
-use crate::suggest::did_you_mean;
 use crate::tree::{Kind, NodeId, Tree};
 
 use super::formula::Uses;
@@ -25,8 +25,11 @@ pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
     };
     let mut vocabulary = Vocabulary::empty(sections.name.clone(), sections.name_place.clone());
     let mut uses = Uses::default();
+    let mut requirements_known = true;
     if let Some(section) = sections.get(":requirements") {
-        vocabulary.domain.requirements = requirements(tree, section, &mut diagnostics);
+        let (declared, sound) = requirements(tree, section, &mut diagnostics);
+        vocabulary.domain.requirements = declared;
+        requirements_known = sound;
     }
     if let Some(section) = sections.get(":types") {
         uses.note(Requirement::Typing, || tree.head_place(section));
@@ -40,8 +43,9 @@ pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
     if let Some(section) = sections.get(":functions") {
         vocabulary.declare_functions(tree, section, &mut diagnostics);
     }
-    if let Some(section) = sections.get(":predicates") {
-        vocabulary.declare_predicates(tree, section, &mut diagnostics);
+    match sections.get(":predicates") {
+        Some(section) => vocabulary.declare_predicates(tree, section, &mut diagnostics),
+        None => vocabulary.first_undeclared = Some(OnceCell::new()),
     }
     let mut action_places: HashMap<String, Place> = HashMap::new();
     for &section in &sections.actions {
@@ -58,7 +62,19 @@ pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
             vocabulary.domain.actions.push(schema);
         }
     }
-    uses.warn(&vocabulary.domain.requirements, &mut diagnostics);
+    if let Some(place) = vocabulary.first_undeclared.and_then(OnceCell::into_inner) {
+        diagnostics.push(
+            Diagnostic::error(
+                sections.name_place,
+                "the domain has no `:predicates` section",
+            )
+            .note(place, "a predicate is used here")
+            .help("declare all predicates: `(:predicates (name ?x ?y) ...)`"),
+        );
+    }
+    if requirements_known {
+        uses.warn(&vocabulary.domain.requirements, &mut diagnostics);
+    }
     diagnostics.sort();
     (Some(vocabulary.domain), diagnostics)
 }
@@ -87,14 +103,16 @@ const UNSUPPORTED: [&str; 20] = [
     ":universal-preconditions",
 ];
 
-/// Reads `(:requirements ...)` into canonical order.
+/// Reads `(:requirements ...)` into canonical order, and says whether all of it was understood.
 pub(super) fn requirements(
     tree: &Tree,
     section: NodeId,
     diagnostics: &mut Diagnostics,
-) -> Vec<Requirement> {
+) -> (Vec<Requirement>, bool) {
     let mut declared = Vec::new();
+    let mut entries = 0;
     for node in tree.children(section).skip(1) {
+        entries += 1;
         let word = tree.word(node);
         if tree.kind(node) != Kind::Keyword {
             diagnostics.push(
@@ -120,13 +138,14 @@ pub(super) fn requirements(
                 .chain(UNSUPPORTED);
             diagnostics.push(
                 Diagnostic::error(tree.place(node), format!("unknown requirement `{word}`"))
-                    .maybe_help(did_you_mean(&word, known)),
+                    .maybe_help(diagnostics.did_you_mean(&word, known)),
             );
         }
     }
+    let sound = declared.len() == entries;
     declared.sort_unstable();
     declared.dedup();
-    declared
+    (declared, sound)
 }
 
 /// Words that mean something else at the head of a condition or an effect.
@@ -150,7 +169,7 @@ impl Vocabulary {
         );
         let mut last_type = None;
         for typed in entries {
-            let name = tree.word(typed.node);
+            let name = typed.name;
             let place = tree.place(typed.node);
             let types = match &last_type {
                 Some((node, types)) if *node == typed.type_node => Vec::clone(types),
@@ -319,7 +338,7 @@ impl Vocabulary {
             diagnostics.push(
                 Diagnostic::error(tree.place(head), format!("unknown function `{name}`"))
                     .label("not declared in `:functions`")
-                    .maybe_help(did_you_mean(&name, known)),
+                    .maybe_help(diagnostics.did_you_mean(&name, known)),
             );
             return None;
         };
@@ -363,12 +382,25 @@ impl Vocabulary {
             }
             let word = tree.word(key);
             let Some(value) = children.next_if(|&node| tree.kind(node) != Kind::Keyword) else {
-                diagnostics.push(Diagnostic::error(
-                    tree.place(key),
-                    format!("nothing follows `{word}`"),
-                ));
+                diagnostics.push(
+                    Diagnostic::error(tree.place(key), format!("nothing follows `{word}`"))
+                        .help(format!("leave it out, or write `{word} ()` for none")),
+                );
+                parts.entry(word).or_insert((key, key));
                 continue;
             };
+            let second = children.next_if(|&node| tree.kind(node) != Kind::Keyword);
+            let mut last = second.unwrap_or(value);
+            while let Some(more) = children.next_if(|&node| tree.kind(node) != Kind::Keyword) {
+                last = more;
+            }
+            if let Some(message) = part_in_pieces(tree, &word, value, second, last) {
+                diagnostics.push(message);
+                if tree.kind(value) != Kind::List {
+                    parts.entry(word).or_insert((key, key));
+                    continue;
+                }
+            }
             match word.as_str() {
                 ":parameters" | ":precondition" | ":effect" => {
                     if let Some(&(first, _)) = parts.get(&word) {
@@ -389,16 +421,20 @@ impl Vocabulary {
                         format!("`{word}`"),
                     ));
                 }
-                _ => diagnostics.push(
-                    Diagnostic::error(
-                        tree.place(key),
-                        format!("unknown part `{word}` of an action"),
-                    )
-                    .maybe_help(did_you_mean(
-                        &word,
-                        [":parameters", ":precondition", ":effect"],
-                    )),
-                ),
+                _ => {
+                    let meant =
+                        diagnostics.nearest(&word, [":parameters", ":precondition", ":effect"]);
+                    diagnostics.push(
+                        Diagnostic::error(
+                            tree.place(key),
+                            format!("unknown part `{word}` of an action"),
+                        )
+                        .maybe_help(meant.map(|name| format!("did you mean `{name}`?"))),
+                    );
+                    if let Some(meant) = meant {
+                        parts.entry(meant.to_owned()).or_insert((key, value));
+                    }
+                }
             }
         }
         let mut schema = ActionSchema {
@@ -409,29 +445,54 @@ impl Vocabulary {
             del: Vec::new(),
             cost: Vec::new(),
         };
-        if let Some(&(_, value)) = parts.get(":parameters") {
-            if tree.kind(value) == Kind::List {
-                let owner = format!("action `{}`", schema.name);
-                schema.parameters = self.parameters(
-                    tree,
-                    tree.children(value),
-                    &owner,
-                    Severity::Error,
-                    diagnostics,
-                );
-            } else {
+        // A part that is no list was complained about above.
+        let list = |part: &str| {
+            let &(_, value) = parts.get(part)?;
+            (tree.kind(value) == Kind::List).then_some(value)
+        };
+        if let Some(value) = list(":parameters") {
+            let owner = format!("action `{}`", schema.name);
+            schema.parameters = self.parameters(
+                tree,
+                tree.children(value),
+                &owner,
+                Severity::Error,
+                diagnostics,
+            );
+        } else {
+            let bodies = [list(":precondition"), list(":effect")];
+            let free = free_variables(tree, bodies.into_iter().flatten());
+            if let (Some(&first), None) = (free.first(), parts.get(":parameters")) {
+                let names: Vec<&str> = free.iter().map(|&node| tree.text(node)).collect();
                 diagnostics.push(
-                    Diagnostic::error(tree.place(value), "parameters stand in parentheses")
-                        .help("write `:parameters (?x ?y)`, or `:parameters ()` for none"),
+                    Diagnostic::error(
+                        tree.place(first),
+                        format!(
+                            "`{}` is used, but action `{}` has no `:parameters`",
+                            names[0], schema.name
+                        ),
+                    )
+                    .help(format!("add `:parameters ({})`", names.join(" "))),
                 );
             }
+            schema.parameters = free
+                .iter()
+                .map(|&node| Parameter {
+                    name: tree.word(node)[1..].to_owned(),
+                    types: Vec::new(),
+                })
+                .collect();
         }
-        if let Some(&(_, value)) = parts.get(":precondition") {
+        if let Some(value) = list(":precondition") {
             schema.precondition =
                 self.condition(tree, value, &schema.parameters, uses, diagnostics);
         }
         match parts.get(":effect") {
-            Some(&(_, value)) => self.effect(tree, value, &mut schema, uses, diagnostics),
+            Some(_) => {
+                if let Some(value) = list(":effect") {
+                    self.effect(tree, value, &mut schema, uses, diagnostics);
+                }
+            }
             None => diagnostics.push(Diagnostic::warning(
                 tree.place(name),
                 format!("action `{}` has no effect", schema.name),
@@ -439,4 +500,61 @@ impl Vocabulary {
         }
         Some((schema, tree.place(name)))
     }
+}
+
+/// The message for a part of an action that is not exactly one list. It goes from `value` over
+/// `second` to `last`.
+fn part_in_pieces(
+    tree: &Tree,
+    part: &str,
+    value: NodeId,
+    second: Option<NodeId>,
+    last: NodeId,
+) -> Option<Diagnostic> {
+    if tree.kind(value) != Kind::List {
+        let place = tree.run_place(value, last);
+        let text = &place.source.text()[place.span.range()];
+        let help = format!("write `{part} ({text})`");
+        let short = !text.contains(['(', ')', '\n']);
+        return Some(
+            Diagnostic::error(
+                place,
+                format!("what follows `{part}` stands in parentheses"),
+            )
+            .maybe_help(short.then_some(help)),
+        );
+    }
+    let second = second?;
+    let message = Diagnostic::error(
+        tree.head_place(second),
+        format!("only one list can follow `{part}`"),
+    )
+    .label("this is a second one");
+    Some(match (part, tree.head(value).as_str()) {
+        (":precondition" | ":effect", "and") => {
+            message.help("the `(and ...)` before it ends too early: one `)` too many?")
+        }
+        (":precondition" | ":effect", _) => message.help("put several into `(and ...)`"),
+        _ => message,
+    })
+}
+
+/// Each variable in `bodies` that no quantifier binds, where it first stands.
+fn free_variables(tree: &Tree, bodies: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+    let mut pending: Vec<NodeId> = bodies.collect();
+    pending.reverse();
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    while let Some(node) = pending.pop() {
+        match tree.kind(node) {
+            Kind::Variable if seen.insert(tree.word(node)) => found.push(node),
+            Kind::List if !matches!(tree.head(node).as_str(), "forall" | "exists") => {
+                let from = pending.len();
+                pending.extend(tree.children(node));
+                pending[from..].reverse();
+            }
+            _ => {}
+        }
+    }
+    found
 }

@@ -38,29 +38,33 @@ impl Uses {
 }
 
 /// Why a word at the head of a condition is not read.
-fn unsupported_condition(head: &str) -> Option<&'static str> {
-    Some(match head {
+fn unsupported_condition(head: &str) -> Option<String> {
+    let construct = match head {
         "or" => "a disjunction (`or`)",
         "imply" => "an implication (`imply`)",
         "forall" => "a universal quantifier (`forall`)",
         "exists" => "an existential quantifier (`exists`)",
         "preference" => "a preference",
-        "<" | "<=" | ">" | ">=" => "a numeric condition",
+        "<" | "<=" | ">" | ">=" => return Some(format!("a numeric condition (`{head}`)")),
         _ => return None,
-    })
+    };
+    Some(construct.to_owned())
 }
 
 /// Why a word at the head of an effect is not read.
-fn unsupported_effect(head: &str) -> Option<&'static str> {
-    Some(match head {
+fn unsupported_effect(head: &str) -> Option<String> {
+    let construct = match head {
         "when" => "a conditional effect (`when`)",
         "forall" => "a universal effect (`forall`)",
-        "assign" | "decrease" | "scale-up" | "scale-down" => "a numeric effect",
+        "assign" | "decrease" | "scale-up" | "scale-down" => {
+            return Some(format!("a numeric effect (`{head}`)"));
+        }
         "probabilistic" => "a probabilistic effect",
         "oneof" => "a nondeterministic effect (`oneof`)",
-        "or" | "exists" | "imply" => "this formula in an effect",
+        "or" | "exists" | "imply" => return Some(format!("`{head}` in an effect")),
         _ => return None,
-    })
+    };
+    Some(construct.to_owned())
 }
 
 impl Vocabulary {
@@ -108,21 +112,20 @@ impl Vocabulary {
                     }
                 }
                 "=" => {
-                    uses.note(Requirement::Equality, || tree.head_place(node));
-                    condition.equalities.extend(self.equality(
-                        tree,
-                        node,
-                        positive,
-                        parameters,
-                        diagnostics,
-                    ));
+                    let equality = self.equality(tree, node, positive, parameters, diagnostics);
+                    if equality.is_some() {
+                        uses.note(Requirement::Equality, || tree.head_place(node));
+                    }
+                    condition.equalities.extend(equality);
                 }
                 "when" => diagnostics.push(Diagnostic::error(
                     tree.head_place(node),
                     "`when` cannot stand in a condition",
                 )),
                 _ => {
-                    if let Some(construct) = unsupported_condition(&head) {
+                    if !self.predicate_index.contains_key(&head)
+                        && let Some(construct) = unsupported_condition(&head)
+                    {
                         diagnostics.push(Diagnostic::unsupported(tree.head_place(node), construct));
                         continue;
                     }
@@ -156,7 +159,7 @@ impl Vocabulary {
         if sides.iter().any(numeric) {
             diagnostics.push(Diagnostic::unsupported(
                 tree.head_place(node),
-                "a numeric condition",
+                "a numeric condition (`=` of numbers)",
             ));
             return None;
         }
@@ -222,15 +225,19 @@ impl Vocabulary {
                 )),
                 "=" => diagnostics.push(Diagnostic::error(
                     tree.head_place(node),
-                    "an effect cannot change `=`",
+                    "an effect cannot make two things equal",
                 )),
                 "increase" => {
-                    uses.note(Requirement::ActionCosts, || tree.head_place(node));
                     let term = self.increase(tree, node, &schema.parameters, diagnostics);
+                    if term.is_some() {
+                        uses.note(Requirement::ActionCosts, || tree.head_place(node));
+                    }
                     schema.cost.extend(term);
                 }
                 _ => {
-                    if let Some(construct) = unsupported_effect(&head) {
+                    if !self.predicate_index.contains_key(&head)
+                        && let Some(construct) = unsupported_effect(&head)
+                    {
                         diagnostics.push(Diagnostic::unsupported(tree.head_place(node), construct));
                         continue;
                     }
@@ -282,8 +289,10 @@ impl Vocabulary {
                     tree.head_place(target),
                     format!("unknown function `{target_name}`"),
                 )
+                .label("not declared in `:functions`")
                 .help("declare it: `(:functions (total-cost) - number)`"),
             );
+            return None;
         }
         if tree.kind(amount) != Kind::List {
             return cost(tree, amount, diagnostics).map(CostTerm::Constant);

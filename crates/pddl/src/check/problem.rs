@@ -1,6 +1,7 @@
 //! `(define (problem ...))`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -29,7 +30,12 @@ pub fn check_problem(tree: &Tree, domain: &Arc<Domain>) -> (Option<Problem>, Dia
     };
     let mut declared = domain.requirements.clone();
     if let Some(section) = sections.get(":requirements") {
-        declared.extend(requirements(tree, section, &mut checker.diagnostics));
+        let (more, sound) = requirements(tree, section, &mut checker.diagnostics);
+        declared.extend(more);
+        if !sound {
+            // What was meant is not known: warn about nothing.
+            declared.extend(Requirement::ALL);
+        }
     }
     checker.check_domain_name(&sections, domain);
     if let Some(section) = sections.get(":objects") {
@@ -77,10 +83,18 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn missing(&mut self, sections: &Sections, keyword: &str) {
-        self.diagnostics.push(Diagnostic::error(
-            sections.name_place.clone(),
-            format!("the problem has no `{keyword}` section"),
-        ));
+        let example = match keyword {
+            ":domain" => format!("(:domain {})", self.vocabulary.domain.name),
+            ":goal" => "(:goal (and ...))".to_owned(),
+            _ => format!("({keyword} ...)"),
+        };
+        self.diagnostics.push(
+            Diagnostic::error(
+                sections.name_place.clone(),
+                format!("the problem has no `{keyword}` section"),
+            )
+            .help(format!("add `{example}`")),
+        );
     }
 
     fn check_domain_name(&mut self, sections: &Sections, domain: &Domain) {
@@ -88,7 +102,8 @@ impl Checker<'_> {
             self.missing(sections, ":domain");
             return;
         };
-        match self.tree.children(section).nth(1) {
+        let mut words = self.tree.children(section).skip(1);
+        match words.next() {
             Some(node) if self.tree.kind(node) == Kind::Name => {
                 let name = self.tree.word(node);
                 if name != domain.name {
@@ -103,17 +118,26 @@ impl Checker<'_> {
                         .note(domain.places.name.clone(), "the domain given is this one"),
                     );
                 }
+                if let Some(second) = words.next() {
+                    self.diagnostics.push(
+                        Diagnostic::error(
+                            self.tree.head_place(second),
+                            "the name of a domain is one word",
+                        )
+                        .label("not expected here"),
+                    );
+                }
             }
             _ => self.diagnostics.push(Diagnostic::error(
-                self.tree.head_place(section),
-                "the name of the domain is expected here",
+                self.tree.place(section),
+                format!("the name of the domain is missing: `{}`", domain.name),
             )),
         }
     }
 
     fn init(&mut self, section: NodeId) -> Initial {
         let mut initial = Initial::default();
-        let mut seen: HashSet<Atom<ObjectId>> = HashSet::new();
+        let mut seen: HashMap<Atom<ObjectId>, NodeId> = HashMap::new();
         let mut negated: Vec<(Atom<ObjectId>, NodeId)> = Vec::new();
         let mut given: HashMap<(FunctionId, Vec<ObjectId>), (u32, NodeId)> = HashMap::new();
         // `(:init (and ...))` is not PDDL but common: the conjuncts count.
@@ -121,10 +145,21 @@ impl Checker<'_> {
         pending.reverse();
         while let Some(node) = pending.pop() {
             if self.tree.kind(node) != Kind::List {
-                self.diagnostics.push(Diagnostic::error(
-                    self.tree.place(node),
-                    "a fact in parentheses is expected here",
-                ));
+                let mut last = node;
+                while let Some(&next) = pending.last()
+                    && self.tree.kind(next) != Kind::List
+                {
+                    pending.pop();
+                    last = next;
+                }
+                let place = self.tree.run_place(node, last);
+                let text = &place.source.text()[place.span.range()];
+                let help = format!("write `({text})`");
+                let short = !text.contains(['(', ')', '\n']);
+                self.diagnostics.push(
+                    Diagnostic::error(place, "a fact in parentheses is expected here")
+                        .maybe_help(short.then_some(help)),
+                );
                 continue;
             }
             let first = self.tree.children(node).next();
@@ -152,23 +187,32 @@ impl Checker<'_> {
                     self.tree.head_place(node),
                     "a timed initial literal",
                 ));
-            } else if is("or") || is("oneof") || is("unknown") || is("forall") {
+            } else if (is("or") || is("oneof") || is("unknown") || is("forall"))
+                && !self
+                    .vocabulary
+                    .predicate_index
+                    .contains_key(&self.tree.head(node))
+            {
                 self.diagnostics.push(Diagnostic::unsupported(
                     self.tree.head_place(node),
                     format!("`{}` in the initial state", self.tree.head(node)),
                 ));
             } else if let Some(atom) = self.ground_atom(node)
-                && seen.insert(atom.clone())
+                && let Entry::Vacant(entry) = seen.entry(atom.clone())
             {
+                entry.insert(node);
                 initial.atoms.push(atom);
             }
         }
         for (atom, node) in negated {
-            if seen.contains(&atom) {
-                self.diagnostics.push(Diagnostic::error(
-                    self.tree.place(node),
-                    "this fact is also given as true",
-                ));
+            if let Some(&given) = seen.get(&atom) {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        self.tree.place(node),
+                        "this fact is given both as true and as false",
+                    )
+                    .note(self.tree.place(given), "given as true here"),
+                );
             }
         }
         initial
@@ -315,11 +359,19 @@ impl Checker<'_> {
             Kind::List => self.tree.head(what),
             _ => self.tree.word(what),
         };
-        if !self.tree.is_word(direction, "minimize") {
+        if self.tree.is_word(direction, "maximize") {
             self.diagnostics.push(Diagnostic::unsupported(
                 self.tree.head_place(direction),
-                "a metric other than `minimize`",
+                "a metric to `maximize`",
             ));
+        } else if !self.tree.is_word(direction, "minimize") {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    self.tree.head_place(direction),
+                    "a metric begins with `minimize`",
+                )
+                .help("write `(:metric minimize (total-cost))`"),
+            );
         } else if !is_total_cost(&name) {
             self.diagnostics.push(Diagnostic::unsupported(
                 self.tree.head_place(what),

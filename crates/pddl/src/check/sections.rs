@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Place;
-use crate::suggest::did_you_mean;
+use crate::suggest::nearest;
 use crate::tree::{Kind, NodeId, Tree};
 
 /// What kind of definition a file should hold.
@@ -72,12 +72,25 @@ impl Sections {
             .next_if(|&node| tree.kind(node) == Kind::List && !tree.head(node).starts_with(':'));
         let (name, name_place) = match header {
             Some(header) => {
+                let found = tree.head(header);
                 if let Some(message) = wrong_definition(tree, header, definition) {
                     diagnostics.push(message);
-                    return None;
+                    if matches!(found.as_str(), "domain" | "problem") {
+                        return None;
+                    }
                 }
-                match tree.children(header).nth(1) {
+                let mut words = tree.children(header).skip(1);
+                match words.next() {
                     Some(name) if tree.kind(name) == Kind::Name => {
+                        if let Some(second) = words.next() {
+                            diagnostics.push(
+                                Diagnostic::error(
+                                    tree.head_place(second),
+                                    format!("the name of a {word} is one word"),
+                                )
+                                .label("not expected here"),
+                            );
+                        }
                         (tree.word(name), tree.place(name))
                     }
                     _ => {
@@ -106,19 +119,32 @@ impl Sections {
             single: HashMap::new(),
             actions: Vec::new(),
         };
+        let mut misspelt = Vec::new();
         for node in children {
-            sections.add(tree, node, definition, diagnostics);
+            if let Some(keyword) = sections.add(tree, node, definition, diagnostics) {
+                misspelt.push((keyword, node));
+            }
+        }
+        // What was most likely meant is read as such, lest all that uses it be wrong.
+        for (keyword, node) in misspelt {
+            if keyword == ":action" {
+                sections.actions.push(node);
+            } else {
+                sections.single.entry(keyword.to_owned()).or_insert(node);
+            }
         }
         Some(sections)
     }
 
+    /// Files a section under its keyword; gives the keyword that was likely meant where it is
+    /// misspelt.
     fn add(
         &mut self,
         tree: &Tree,
         node: NodeId,
         definition: Definition,
         diagnostics: &mut Diagnostics,
-    ) {
+    ) -> Option<&'static str> {
         let place = tree.head_place(node);
         if tree.kind(node) != Kind::List {
             diagnostics.push(
@@ -128,7 +154,7 @@ impl Sections {
                 )
                 .label("sections are lists such as `(:action ...)`"),
             );
-            return;
+            return None;
         }
         let keyword = tree.head(node);
         if keyword == ":action" && matches!(definition, Definition::Domain) {
@@ -153,6 +179,7 @@ impl Sections {
                 Definition::Domain => Definition::Problem,
                 Definition::Problem => Definition::Domain,
             };
+            let mut meant = None;
             let message = if keyword.is_empty() {
                 Diagnostic::error(place, "a section begins with a keyword such as `:action`")
             } else if other.known_sections().contains(&keyword.as_str()) {
@@ -165,12 +192,14 @@ impl Sections {
                     ),
                 )
             } else {
-                Diagnostic::error(place, format!("unknown section `{keyword}`")).maybe_help(
-                    did_you_mean(&keyword, definition.known_sections().iter().copied()),
-                )
+                meant = diagnostics.nearest(&keyword, definition.known_sections().iter().copied());
+                Diagnostic::error(place, format!("unknown section `{keyword}`"))
+                    .maybe_help(meant.map(|name| format!("did you mean `{name}`?")))
             };
             diagnostics.push(message);
+            return meant;
         }
+        None
     }
 }
 
@@ -195,7 +224,8 @@ fn wrong_definition(tree: &Tree, header: NodeId, wanted: Definition) -> Option<D
         _ => Diagnostic::error(
             tree.head_place(header),
             format!("expected `({word} NAME)` here"),
-        ),
+        )
+        .maybe_help(nearest(&found, [word]).map(|_| format!("did you mean `{word}`?"))),
     };
     Some(message)
 }

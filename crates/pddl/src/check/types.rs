@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::model::{Domain, Parameter, Type, TypeId};
 use crate::source::Place;
-use crate::suggest::did_you_mean;
 use crate::tree::{Kind, NodeId, Tree};
 
 use super::vocabulary::Vocabulary;
@@ -13,6 +12,8 @@ use super::vocabulary::Vocabulary;
 /// One entry of a typed list: what is named, and the node of its type where one is written.
 pub(super) struct Typed {
     pub(super) node: NodeId,
+    /// In lower case, without the question mark; empty for a list.
+    pub(super) name: String,
     pub(super) type_node: Option<NodeId>,
 }
 
@@ -25,9 +26,18 @@ pub(super) fn typed_list(
 ) -> Vec<Typed> {
     let mut entries: Vec<Typed> = Vec::new();
     let mut untyped_from = 0;
-    let mut nodes = nodes;
+    let mut nodes = nodes.peekable();
     while let Some(node) = nodes.next() {
         let kind = tree.kind(node);
+        let text = match kind {
+            Kind::List => "",
+            _ => tree.text(node),
+        };
+        let named = |name: &str, type_node| Typed {
+            node,
+            name: name.trim_start_matches('?').to_ascii_lowercase(),
+            type_node,
+        };
         if kind == Kind::Dash {
             let Some(type_node) = nodes.next() else {
                 diagnostics.push(
@@ -44,16 +54,45 @@ pub(super) fn typed_list(
                     )
                     .label("names come before the dash, their type behind it"),
                 );
+                if entry == Kind::Variable {
+                    // Most likely one name was forgotten: count it, lest every use be wrong.
+                    entries.push(named("", None));
+                }
+            }
+            if is_glued_type(tree, type_node) {
+                diagnostics.push(Diagnostic::error(
+                    tree.place(type_node),
+                    "a type is expected after `-`, not a second dash",
+                ));
             }
             for typed in &mut entries[untyped_from..] {
                 typed.type_node = Some(type_node);
             }
             untyped_from = entries.len();
+        } else if is_glued_type(tree, node) && untyped_from < entries.len() {
+            diagnostics.push(
+                Diagnostic::error(tree.place(node), "a blank is missing behind the dash")
+                    .help(format!("write `- {}`", &text[1..])),
+            );
+            for typed in &mut entries[untyped_from..] {
+                typed.type_node = Some(node);
+            }
+            untyped_from = entries.len();
+        } else if kind == entry
+            && let Some(name) = text.strip_suffix('-')
+            && let Some(type_node) = nodes.next_if(|&next| tree.kind(next) == Kind::Name)
+        {
+            diagnostics.push(
+                Diagnostic::error(tree.place(node), "a blank is missing before the dash")
+                    .help(format!("write `{name} - {}`", tree.text(type_node))),
+            );
+            entries.push(named(name, None));
+            for typed in &mut entries[untyped_from..] {
+                typed.type_node = Some(type_node);
+            }
+            untyped_from = entries.len();
         } else if kind == entry {
-            entries.push(Typed {
-                node,
-                type_node: None,
-            });
+            entries.push(named(text, None));
         } else {
             diagnostics.push(
                 Diagnostic::error(
@@ -66,12 +105,31 @@ pub(super) fn typed_list(
                 )
                 .maybe_help(
                     (entry == Kind::Variable && kind == Kind::Name)
-                        .then(|| format!("did you mean `?{}`?", tree.text(node))),
+                        .then(|| format!("did you mean `?{text}`?")),
                 ),
             );
+            if entry == Kind::Variable && kind == Kind::Name {
+                entries.push(named(text, None));
+            }
         }
     }
     entries
+}
+
+/// `-block`: a dash and a type with no blank between.
+fn is_glued_type(tree: &Tree, node: NodeId) -> bool {
+    tree.kind(node) == Kind::Name
+        && tree.text(node).starts_with('-')
+        && tree.text(node).parse::<f64>().is_err()
+}
+
+/// The name of a type in lower case, without a dash glued to it.
+fn type_word(tree: &Tree, node: NodeId) -> String {
+    let word = tree.word(node);
+    match word.strip_prefix('-') {
+        Some(name) if is_glued_type(tree, node) => name.to_owned(),
+        _ => word,
+    }
 }
 
 /// The names in a type: one, or those of `(either a b)`.
@@ -120,7 +178,7 @@ impl Vocabulary {
         };
         let mut types = Vec::new();
         for name_node in type_name_nodes(tree, node, diagnostics) {
-            let name = tree.word(name_node);
+            let name = type_word(tree, name_node);
             match self.type_index.get(&name) {
                 Some(&found) if types.contains(&found) => {}
                 Some(&found) => types.push(found),
@@ -129,7 +187,7 @@ impl Vocabulary {
                     diagnostics.push(
                         Diagnostic::error(tree.place(name_node), format!("unknown type `{name}`"))
                             .label("not declared in `:types`")
-                            .maybe_help(did_you_mean(&name, names)),
+                            .maybe_help(diagnostics.did_you_mean(&name, names)),
                     );
                     // One unknown alternative leaves the whole type unknown.
                     return Vec::new();
@@ -153,9 +211,9 @@ impl Vocabulary {
         let mut places: HashMap<String, Place> = HashMap::new();
         let mut last_type = None;
         for typed in typed_list(tree, nodes, Kind::Variable, diagnostics) {
-            let name = tree.word(typed.node)[1..].to_owned();
+            let name = typed.name;
             let place = tree.place(typed.node);
-            if name.is_empty() {
+            if name.is_empty() && tree.kind(typed.node) == Kind::Variable {
                 diagnostics.push(Diagnostic::error(place.clone(), "a variable needs a name"));
             }
             if let Some(first) = places.get(&name) {
@@ -196,7 +254,7 @@ impl Vocabulary {
         );
         let mut parents: HashMap<TypeId, Vec<NodeId>> = HashMap::new();
         for typed in &entries {
-            let name = tree.word(typed.node);
+            let name = typed.name.clone();
             let place = tree.place(typed.node);
             if name == "object" {
                 // `object` may be named; it cannot get a supertype.
@@ -226,7 +284,7 @@ impl Vocabulary {
         for index in 1..self.domain.types.len() {
             let id = TypeId::from_index(index);
             for &node in parents.get(&id).into_iter().flatten() {
-                let name = tree.word(node);
+                let name = type_word(tree, node);
                 let parent = self.type_index.get(&name).copied().unwrap_or_else(|| {
                     let known = self.domain.types.iter().map(|t| t.name.as_str());
                     diagnostics.push(
@@ -235,7 +293,7 @@ impl Vocabulary {
                             format!("supertype `{name}` is not declared"),
                         )
                         .label("taken as a type of its own")
-                        .maybe_help(did_you_mean(&name, known)),
+                        .maybe_help(diagnostics.did_you_mean(&name, known)),
                     );
                     self.add_type(name, Some(tree.place(node)))
                 });
@@ -273,27 +331,35 @@ impl Vocabulary {
     /// Fills in all ancestors; a type among its own is a cycle.
     fn close_hierarchy(&mut self, diagnostics: &mut Diagnostics) {
         let types = &self.domain.types;
-        let mut ancestors = vec![vec![false; types.len()]; types.len()];
+        let mut ancestors: Vec<Vec<TypeId>> = Vec::with_capacity(types.len());
         let mut cyclic = vec![false; types.len()];
+        let mut seen_from = vec![usize::MAX; types.len()];
         for start in 0..types.len() {
-            let mut stack = vec![start];
-            ancestors[start][start] = true;
-            while let Some(current) = stack.pop() {
-                for parent in &types[current].parents {
-                    let parent = parent.index();
-                    cyclic[start] |= parent == start;
-                    if !ancestors[start][parent] {
-                        ancestors[start][parent] = true;
-                        stack.push(parent);
+            seen_from[start] = start;
+            let mut found = vec![TypeId::from_index(start)];
+            let mut next = 0;
+            while let Some(&current) = found.get(next) {
+                next += 1;
+                for &parent in &types[current.index()].parents {
+                    cyclic[start] |= parent.index() == start;
+                    if seen_from[parent.index()] != start {
+                        seen_from[parent.index()] = start;
+                        found.push(parent);
                     }
                 }
             }
+            found.sort_unstable();
+            ancestors.push(found);
         }
+        let is_above = |sup: usize, sub: usize| {
+            ancestors[sub]
+                .binary_search(&TypeId::from_index(sup))
+                .is_ok()
+        };
         // Report each cycle once, at its first type.
         for index in 0..types.len() {
-            let on_same_cycle = |&other: &usize| {
-                cyclic[other] && ancestors[index][other] && ancestors[other][index]
-            };
+            let on_same_cycle =
+                |&other: &usize| cyclic[other] && is_above(other, index) && is_above(index, other);
             if !cyclic[index] || (0..index).any(|other| on_same_cycle(&other)) {
                 continue;
             }

@@ -1,5 +1,6 @@
 //! The names known so far, and how words become terms and atoms.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::model::{
     TypeId,
 };
 use crate::source::Place;
-use crate::suggest::{did_you_mean, nearest};
+
 use crate::tree::{Kind, NodeId, Tree};
 
 /// Is this `total-cost`? Some competition domains spell it with an underscore.
@@ -28,6 +29,10 @@ pub(super) struct Vocabulary {
     pub(super) object_index: HashMap<String, ObjectId>,
     /// Whether `(total-cost)` is declared.
     pub(super) total_cost_declared: bool,
+    /// In a domain without a `:predicates` section: where a predicate is first used.
+    pub(super) first_undeclared: Option<OnceCell<Place>>,
+    /// Whether a problem is being read, not a domain.
+    in_problem: bool,
 }
 
 impl Vocabulary {
@@ -52,7 +57,7 @@ impl Vocabulary {
                     predicates: Vec::new(),
                     functions: Vec::new(),
                 },
-                ancestors: vec![vec![true]],
+                ancestors: vec![vec![Domain::OBJECT]],
             },
             type_index: HashMap::from([("object".to_owned(), Domain::OBJECT)]),
             predicate_index: HashMap::new(),
@@ -61,6 +66,8 @@ impl Vocabulary {
             object_places: Vec::new(),
             object_index: HashMap::new(),
             total_cost_declared: false,
+            first_undeclared: None,
+            in_problem: false,
         }
     }
 
@@ -92,6 +99,8 @@ impl Vocabulary {
             objects: domain.constants.clone(),
             object_places: domain.places.constants.clone(),
             total_cost_declared: true,
+            first_undeclared: None,
+            in_problem: true,
             domain: Domain::clone(domain),
         }
     }
@@ -150,7 +159,10 @@ impl Vocabulary {
         }
         let name = tree.word(head);
         let Some(&predicate) = self.predicate_index.get(&name) else {
-            diagnostics.push(self.unknown_predicate(tree, head, &name));
+            match &self.first_undeclared {
+                Some(first) => _ = first.get_or_init(|| tree.place(head)),
+                None => diagnostics.push(self.unknown_predicate(tree, head, &name, diagnostics)),
+            }
             return None;
         };
         let declaration = &self.domain.predicates[predicate.index()];
@@ -173,7 +185,13 @@ impl Vocabulary {
         })
     }
 
-    fn unknown_predicate(&self, tree: &Tree, head: NodeId, name: &str) -> Diagnostic {
+    fn unknown_predicate(
+        &self,
+        tree: &Tree,
+        head: NodeId,
+        name: &str,
+        diagnostics: &Diagnostics,
+    ) -> Diagnostic {
         let message = Diagnostic::error(tree.place(head), format!("unknown predicate `{name}`"));
         if self.function_index.contains_key(name) || is_total_cost(name) {
             message.label("this is a numeric function, not a predicate")
@@ -184,12 +202,10 @@ impl Vocabulary {
                 None => message,
             }
         } else {
-            message
-                .label("not declared in `:predicates`")
-                .maybe_help(did_you_mean(
-                    name,
-                    self.domain.predicates.iter().map(|p| p.name.as_str()),
-                ))
+            message.label("not declared in `:predicates`").maybe_help(
+                diagnostics
+                    .did_you_mean(name, self.domain.predicates.iter().map(|p| p.name.as_str())),
+            )
         }
     }
 
@@ -260,11 +276,15 @@ impl Vocabulary {
                     let message =
                         Diagnostic::error(tree.place(node), format!("unknown variable `{word}`"));
                     let names = parameters.iter().map(|p| p.name.as_str());
-                    diagnostics.push(if parameters.is_empty() {
-                        message.label("there are no parameters here")
+                    diagnostics.push(if self.in_problem {
+                        message.label("a problem has objects, not variables")
+                    } else if parameters.is_empty() {
+                        message.label("this action has no parameters")
                     } else {
                         message.label("not a parameter of this action").maybe_help(
-                            nearest(name, names).map(|near| format!("did you mean `?{near}`?")),
+                            diagnostics
+                                .nearest(name, names)
+                                .map(|near| format!("did you mean `?{near}`?")),
                         )
                     });
                 }
@@ -279,7 +299,7 @@ impl Vocabulary {
                     let variable = parameters.iter().any(|p| p.name == name);
                     diagnostics.push(
                         message
-                            .label(if parameters.is_empty() {
+                            .label(if self.in_problem {
                                 "not declared in `:objects` or `:constants`"
                             } else {
                                 "not declared in `:constants`"
@@ -287,7 +307,10 @@ impl Vocabulary {
                             .maybe_help(if variable {
                                 Some(format!("did you mean the parameter `?{name}`?"))
                             } else {
-                                did_you_mean(&name, self.objects.iter().map(|o| o.name.as_str()))
+                                diagnostics.did_you_mean(
+                                    &name,
+                                    self.objects.iter().map(|o| o.name.as_str()),
+                                )
                             }),
                     );
                 }
@@ -303,7 +326,7 @@ impl Vocabulary {
             Kind::Keyword | Kind::Dash => {
                 diagnostics.push(
                     Diagnostic::error(tree.place(node), "an argument is expected here")
-                        .label(format!("`{}` is none", tree.text(node))),
+                        .label("this is neither an object nor a variable"),
                 );
                 None
             }
@@ -352,7 +375,7 @@ impl Vocabulary {
         )
         .note(
             declared_at.clone(),
-            format!("parameter `?{}` is declared here", expected.name),
+            format!("its parameter `?{}` is declared here", expected.name),
         );
         Some(match object {
             Some(object) => message.note(
@@ -391,7 +414,7 @@ pub(super) fn cost(tree: &Tree, node: NodeId, diagnostics: &mut Diagnostics) -> 
         Err(_) => {
             diagnostics.push(
                 Diagnostic::error(tree.place(node), "a number is expected here")
-                    .label(format!("`{text}` is none")),
+                    .label("this is not a number"),
             );
             None
         }
