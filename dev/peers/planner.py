@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""Measure homing beside Fast Downward and pyperplan on the same problems.
+
+Every run is one process pinned to one core, one after the other; times are CPU
+seconds of the child. Prints one table and writes all runs as JSON. What each
+measure means and how it is taken: README.md.
+"""
+
+import argparse
+import importlib.util
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+PACKAGES = ["up-fast-downward==1.0.0", "pyperplan==2.1"]
+
+sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE))
+import environment  # noqa: E402
+import problems  # noqa: E402
+
+HOMING, DOWNWARD, PYPERPLAN = "homing", "Fast Downward", "pyperplan"
+PLANNERS = [HOMING, DOWNWARD, PYPERPLAN]
+HEURISTICS = ["ff", "add"]
+BLIND_STATES = 1_000_000
+SHORT = 0.02  # seconds of search below which a rate is marked
+RESOLVED = 1e-4  # and below which there is none
+
+# measure -> (title, whether more is better, digits)
+MEASURES = {
+    "ready": ("files to ready task, CPU s", False, 4),
+    "ff_evaluations": ("GBFS h_FF, evaluations per CPU s", True, 0),
+    "ff_generated": ("GBFS h_FF, generated per CPU s", True, 0),
+    "add_evaluations": ("GBFS h_add, evaluations per CPU s", True, 0),
+    "add_generated": ("GBFS h_add, generated per CPU s", True, 0),
+    "blind_generated": ("blind A*, generated per CPU s", True, 0),
+    "state_bytes": ("bytes per stored state", False, 0),
+    "blind_peak": ("blind A*, peak resident MB", False, 1),
+    "blind_bytes": ("blind A*, peak resident bytes per stored state", False, 0),
+}
+
+
+class Failed(Exception):
+    """A run that gave no measurement, with the reason."""
+
+
+def execute(command, stdin=None, variables=None, wall_limit=600):
+    """Run to the end: (exit status, standard output, CPU seconds, peak resident KB).
+
+    The guard is a wall clock on purpose. Under a CPU limit (RLIMIT_CPU) and
+    with output to a file, a child's CPU clock was seen to advance in scheduler
+    ticks of 4 ms, search times of 2 ms reading 0 or 4; without the limit never.
+    Every planner here times its search with that clock.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        source = open(stdin, "rb") if stdin else subprocess.DEVNULL
+        child = subprocess.Popen([str(c) for c in command], stdin=source, stdout=out, stderr=err,
+                                 env={**os.environ, **(variables or {})}, cwd=tempfile.gettempdir())
+        guard = threading.Timer(wall_limit, os.kill, (child.pid, signal.SIGKILL))
+        guard.start()
+        # look first, reap after the guard is off: it can then hit no other process of this number
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        guard.cancel()
+        guard.join()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if stdin:
+            source.close()
+        out.seek(0)
+        err.seek(0)
+        text, complaint = out.read().decode(errors="replace"), err.read().decode(errors="replace")
+    if child.returncode < 0:
+        raise Failed(f"ended by signal {-child.returncode} after {usage.ru_utime + usage.ru_stime:.1f} CPU s")
+    if complaint and child.returncode not in (0, 11, 12, 22, 23):
+        raise Failed(complaint.strip().splitlines()[-1])
+    return child.returncode, text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+class FastDownward:
+    """The Fast Downward inside the wheel: a translator in Python and a binary."""
+
+    def __init__(self, work):
+        spec = importlib.util.find_spec("up_fast_downward")
+        self.home = Path(spec.submodule_search_locations[0]) / "downward/builds/release/bin"
+        self.binary = self.home / "downward"
+        self.sas = Path(work) / "output.sas"
+
+    def version(self):
+        text = (self.home.parent.parent.parent / "driver/version.py").read_text()
+        return re.search(r'__version__ = "(.*)"', text)[1]
+
+    def translate(self, domain, problem):
+        command = [sys.executable, "-m", "fast_downward.translate", domain, problem, "--sas-file", self.sas]
+        status, text, cpu, memory = execute(command, variables={"PYTHONPATH": str(self.home)})
+        if status != 0:
+            raise Failed(text.strip().splitlines()[-1])
+        return {"outcome": "translated", "ready": cpu, "search": cpu, "peak_kb": memory}
+
+    def search(self, configuration, limit):
+        """`configuration` holds {} where the search's own options go."""
+        option = configuration.replace("{}", f"max_time={limit:.3f}")
+        # an option of the search, so that the statistics are printed at the limit too
+        plan = ["--internal-plan-file", self.sas.with_name("sas_plan")]
+        status, text, cpu, memory = execute([self.binary, "--search", option, *plan], stdin=self.sas)
+
+        def number(pattern):
+            found = re.search(pattern, text, re.MULTILINE)
+            if not found:
+                raise Failed(f"no line {pattern!r} in the log, exit code {status}")
+            return float(found[1])
+
+        return {
+            "outcome": {0: "solved", 11: "unsolvable", 12: "time-limit"}.get(status, f"exit {status}"),
+            "evaluations": int(number(r"Evaluated (\d+) state")),
+            "generated": int(number(r"Generated (\d+) state")),
+            "expansions": int(number(r"Expanded (\d+) state")),
+            "stored": int(number(r"Number of registered states: (\d+)")),
+            "state_bytes": int(number(r"Bytes per state: (\d+)")),
+            "search": number(r"\] Search time: ([\d.e-]+)s"),
+            "prepare": number(r"Total time: ([\d.e-]+)s") - number(r"\] Search time: ([\d.e-]+)s"),
+            "peak_kb": memory,
+            "peak_kb_own": int(number(r"^Peak memory: (\d+) KB")),
+            "cpu": cpu,
+        }
+
+    def blind(self, states):
+        """The CPU limit at which blind A* has stored about so many states."""
+        limit = 0.5
+        for _ in range(3):
+            run = self.search("astar(blind(), {})", limit)
+            if run["outcome"] != "time-limit" or abs(run["stored"] / states - 1) < 0.03:
+                break
+            limit *= states / run["stored"]
+        return limit
+
+
+def homing_search(binary, domain, problem, options):
+    command = [binary, "solve", domain, problem, *options, "--json"]
+    status, text, cpu, memory = execute(command)
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        raise Failed(f"exit code {status} and no JSON object") from None
+    return {
+        "outcome": found["outcome"],
+        "evaluations": found["evaluations"],
+        "generated": found["generated"],
+        "expansions": found["expansions"],
+        "stored": found.get("registered", found["evaluations"]),
+        "state_bytes": found["bytes_per_state"],
+        "search": found["search_cpu_seconds"],
+        "ready": found["ready_cpu_seconds"],
+        "peak_kb": memory,
+        "peak_kb_own": found["peak_memory_kb"],
+        "cpu": cpu,
+    }
+
+
+def pyperplan_search(domain, problem, heuristic, limit, ready_limit):
+    command = [sys.executable, HERE / "pyperplan_run.py", domain, problem, f"h{heuristic}", limit]
+    # fixed, for the order of its sets decides ties
+    status, text, cpu, memory = execute(command, variables={"PYTHONHASHSEED": "0"},
+                                        wall_limit=limit + ready_limit)
+    if status != 0:
+        raise Failed(f"exit code {status}")
+    found = json.loads(text)
+    return {
+        "outcome": found["outcome"],
+        "evaluations": found["evaluations"],
+        "generated": found["generated"],
+        "search": found["search_cpu_seconds"],
+        "ready": found["ready_cpu_seconds"],
+        "peak_kb": memory,
+        "cpu": cpu,
+    }
+
+
+def repeat(jobs, repeats, notes):
+    """Run the jobs in turn; short searches more often, until half a second of search or 15 runs."""
+    runs = {planner: [] for planner in jobs}
+    waiting = dict(jobs)
+    while waiting:
+        for planner, job in list(waiting.items()):
+            try:
+                runs[planner].append(job())
+            except Failed as reason:
+                notes.append(f"{planner}: {reason}")
+                del waiting[planner]
+                continue
+            done = runs[planner]
+            searched = sum(run["search"] for run in done)
+            enough = searched >= 0.5 or len(done) >= 15 or planner == PYPERPLAN
+            if len(done) >= repeats and enough:
+                del waiting[planner]
+    return runs
+
+
+def best(runs, value, more):
+    """The best value of some runs and their spread, (most - least) / best; None without runs."""
+    values = [v for run in runs if (v := value(run)) is not None]
+    if not values:
+        return None
+    chosen = max(values) if more else min(values)
+    return {"value": chosen, "spread": (max(values) - min(values)) / chosen if chosen else 0.0, "runs": len(values)}
+
+
+def rate(key):
+    """Per CPU second; None where the clock cannot have resolved the search."""
+    return lambda run: run[key] / run["search"] if run["search"] >= RESOLVED else None
+
+
+def measure(name, group, domain, problem, arguments, downward):
+    """All runs of one problem and the measures taken from them."""
+    notes, runs, cells = [], {}, {}
+
+    def take(measure_name, source, value):
+        more = MEASURES[measure_name][1]
+        cells[measure_name] = {p: b for p in source if (b := best(source[p], value, more))}
+
+    jobs = {DOWNWARD: lambda: downward.translate(domain, problem)}
+    runs["translate"] = repeat(jobs, arguments.repeats, notes)
+    translated = bool(runs["translate"][DOWNWARD])
+    for heuristic in HEURISTICS:
+        jobs = {}
+        if not arguments.peers_only:
+            options = ["--heuristic", heuristic, "--search", "gbfs", "--time-limit", f"{arguments.time_limit:g}"]
+            jobs[HOMING] = lambda: homing_search(arguments.homing, domain, problem, options)
+        if translated:
+            search = f"eager_greedy([{heuristic}()], {{}})"
+            jobs[DOWNWARD] = lambda: downward.search(search, arguments.time_limit)
+        if arguments.pyperplan_limit > 0 and not any(note.startswith(PYPERPLAN) for note in notes):
+            jobs[PYPERPLAN] = lambda: pyperplan_search(domain, problem, heuristic, arguments.pyperplan_limit,
+                                                       arguments.pyperplan_ready)
+        runs[heuristic] = repeat(jobs, arguments.repeats, notes)
+        for key in ("evaluations", "generated"):
+            take(f"{heuristic}_{key}", runs[heuristic], rate(key))
+    ready = {p: [r for h in HEURISTICS for r in runs[h].get(p, [])] for p in (HOMING, PYPERPLAN)}
+    take("ready", {**ready, **runs["translate"]}, lambda run: run["ready"])
+
+    jobs, expansions = {}, None
+    if translated:
+        limit = downward.blind(arguments.states)
+        first = downward.search("astar(blind(), {})", limit)
+        expansions = first["expansions"]
+        jobs[DOWNWARD] = lambda: downward.search("astar(blind(), {})", limit)
+    if not arguments.peers_only:
+        options = ["--heuristic", "blind", "--search", "astar", "--time-limit", "120"]
+        options += ["--max-expansions", expansions or arguments.states // 4]
+        jobs[HOMING] = lambda: homing_search(arguments.homing, domain, problem, options)
+    runs["blind"] = repeat(jobs, arguments.repeats, notes)
+    take("blind_generated", runs["blind"], rate("generated"))
+    take("state_bytes", runs["blind"], lambda run: run["state_bytes"])
+    take("blind_peak", runs["blind"], lambda run: run["peak_kb"] / 1024)
+    take("blind_bytes", runs["blind"], lambda run: run["peak_kb"] * 1024 / max(run["stored"], 1))
+    short = [m for h in HEURISTICS for m in (f"{h}_evaluations", f"{h}_generated")
+             if any(r["search"] < SHORT for p in runs[h] for r in runs[h][p])]
+    return {"problem": name, "group": group, "measures": cells, "short": short, "notes": sorted(set(notes)),
+            "runs": runs}
+
+
+def ratio(cells, measure_name, peer):
+    """How many times better homing is than a peer; above 1 is better whatever the measure."""
+    if HOMING not in cells or peer not in cells:
+        return None
+    ours, theirs = cells[HOMING]["value"], cells[peer]["value"]
+    if ours <= 0 or theirs <= 0:
+        return None
+    return ours / theirs if MEASURES[measure_name][1] else theirs / ours
+
+
+def geometric_mean(values):
+    values = [v for v in values if v is not None]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def table(results):
+    """Rows of text, and the geometric means by measure and group of problems."""
+    def number(value, digits):
+        return "-" if value is None else f"{value:,.{digits}f}"
+
+    rows = [["measure", "problem", *PLANNERS, "x FD", "x pyperplan", "spread %"]]
+    means = {}
+    for name, (title, _, digits) in MEASURES.items():
+        groups = {}
+        for result in results:
+            cells = result["measures"].get(name, {})
+            ratios = [ratio(cells, name, peer) for peer in (DOWNWARD, PYPERPLAN)]
+            values = {p: cells[p]["value"] for p in cells}
+            small = result["group"] != "competition"
+            for group in (result["group"], "the eight domains" if small else None, "all"):
+                if group:
+                    groups.setdefault(group, []).append((values, ratios))
+            spread = "/".join(f"{100 * cells[p]['spread']:.0f}" for p in PLANNERS if p in cells)
+            mark = " *" if name in result["short"] else ""
+            rows.append([title, result["problem"] + mark, *[number(values.get(p), digits) for p in PLANNERS],
+                         *[number(r, 2) for r in ratios], spread])
+        overall = ["the eight domains", "competition", "all"]
+        for group in [g for g in groups if g not in overall] + [g for g in overall if g in groups]:
+            members = groups[group]
+            mean = {p: geometric_mean(v.get(p) for v, _ in members) for p in PLANNERS}
+            by_peer = [geometric_mean(r[i] for _, r in members) for i in (0, 1)]
+            means.setdefault(name, {})[group] = {**mean, "x FD": by_peer[0], "x pyperplan": by_peer[1]}
+            rows.append([title, f"geometric mean, {group}", *[number(mean[p], digits) for p in PLANNERS],
+                         *[number(r, 2) for r in by_peer], ""])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    rows.insert(1, ["-" * w for w in widths])
+    lines = ["| " + " | ".join(cell.ljust(w) if i < 2 else cell.rjust(w)
+                               for i, (cell, w) in enumerate(zip(row, widths))) + " |" for row in rows]
+    return lines, means
+
+
+def origin(arguments, downward, core, floor):
+    """Where the numbers come from."""
+    def output(*command):
+        done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return {
+        "revision": output("git", "describe", "--always", "--dirty"),
+        "processor": model[1] if model else None,
+        "core": core,
+        "fast_downward": downward.version(),
+        "packages": PACKAGES,
+        "seed": arguments.seed,
+        "repeats": arguments.repeats,
+        "time_limit": arguments.time_limit,
+        "pyperplan_limit": arguments.pyperplan_limit,
+        "blind_states": arguments.states,
+        "resident_floor_kb": floor,
+        "load_before": os.getloadavg(),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--homing", type=Path, default=REPOSITORY / "target/release/homing",
+                        help="the planner's binary (default: target/release/homing)")
+    parser.add_argument("--peers-only", action="store_true", help="leave homing out")
+    parser.add_argument("--only", metavar="REGEX", default="", help="only problems whose name matches, e.g. '^blocks|depot'")
+    parser.add_argument("--repeats", type=int, default=3, help="least number of runs of each kind (default: %(default)s)")
+    parser.add_argument("--time-limit", type=float, default=10, help="seconds of one search (default: %(default)s)")
+    parser.add_argument("--states", type=int, default=BLIND_STATES,
+                        help="states that the blind search shall store (default: %(default)s)")
+    parser.add_argument("--pyperplan-limit", type=float, default=3,
+                        help="CPU seconds of one search of pyperplan, 0 leaves it out (default: %(default)s)")
+    parser.add_argument("--pyperplan-ready", type=float, default=10,
+                        help="seconds that pyperplan may ground (default: %(default)s)")
+    parser.add_argument("--core", type=int, help="processor to run on (default: the last one allowed)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the generated problems (default: %(default)s)")
+    parser.add_argument("--work", type=Path, help="folder for generated problems and the translator's output "
+                        "(default: a temporary one, removed at the end)")
+    parser.add_argument("--out", type=Path, help="JSON file to write")
+    parser.add_argument("--list", action="store_true", help="print the names of the problems and end")
+    arguments = parser.parse_args()
+    environment.enter(HERE, PACKAGES)
+
+    if not arguments.peers_only and not arguments.list:
+        arguments.homing = arguments.homing.resolve()
+        if not os.access(arguments.homing, os.X_OK):
+            sys.exit(f"no binary {arguments.homing}: build it with `cargo build --release`, or --peers-only")
+    work = arguments.work or Path(tempfile.mkdtemp(prefix="homing-peers-"))
+    work = work.resolve()
+    if REPOSITORY in [work, *work.parents]:
+        sys.exit("--work lies inside the repository; give another folder")
+    try:
+        chosen = [p for p in problems.write(work, arguments.seed) if re.search(arguments.only, p[0])]
+        if arguments.list:
+            print("\n".join(p[0] for p in chosen))
+            return
+        core = max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core
+        os.sched_setaffinity(0, {core})
+        downward = FastDownward(work)
+        floor = execute(["true"])[3]
+        head = origin(arguments, downward, core, floor)
+        results = []
+        for number, (name, group, domain, problem) in enumerate(chosen, 1):
+            start = time.monotonic()
+            domain, problem = Path(os.path.realpath(domain)), Path(os.path.realpath(problem))
+            result = measure(name, group, domain, problem, arguments, downward)
+            results.append(result)
+            print(f"[{number}/{len(chosen)}] {name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+            for note in result["notes"]:
+                print(f"    {note}", file=sys.stderr)
+            lines, means = table(results)
+            if arguments.out:
+                # after every problem, so that an interrupted run leaves what it has
+                arguments.out.parent.mkdir(parents=True, exist_ok=True)
+                partial = arguments.out.with_name(arguments.out.name + ".partial")
+                partial.write_text(json.dumps({"origin": head, "means": means, "results": results}, indent=1) + "\n")
+                partial.replace(arguments.out)
+        if not results:
+            sys.exit("no problem matches --only")
+        print("\n".join(lines))
+        print(f"\n* a search below {SHORT} s; x: times better than the peer; spread: (most - least) / best of "
+              f"{arguments.repeats} or more runs, {'/'.join(PLANNERS)}")
+        print(json.dumps(head), file=sys.stderr)
+    finally:
+        if not arguments.work:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
