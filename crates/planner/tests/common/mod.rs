@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use homing_pddl::model::{Atom, Condition, CostTerm, Literal, ObjectId, Term};
 use homing_pddl::{Problem, Source, read_problem};
+use homing_planner::{PropId, Task};
 
 /// The repository's root.
 pub fn root() -> PathBuf {
@@ -250,6 +251,49 @@ pub fn satisfies(condition: &Condition<ObjectId>, state: &PlainState) -> bool {
             .all(|e| (e.left == e.right) == e.equal)
 }
 
+/// Applies a lifted action, given as `(name object...)`, without looking at its precondition.
+pub fn plain_apply(problem: &Problem, state: &PlainState, action: &str) -> PlainState {
+    let mut words = action.trim_matches(['(', ')']).split_whitespace();
+    let name = words.next().expect("an action has a name");
+    let schema = problem
+        .domain
+        .actions
+        .iter()
+        .find(|schema| schema.name == name)
+        .expect(name);
+    let arguments: Vec<ObjectId> = words
+        .map(|word| {
+            let found = problem
+                .objects
+                .iter()
+                .position(|object| object.name == word);
+            ObjectId::from_index(found.expect(word))
+        })
+        .collect();
+    let mut next = state.clone();
+    for atom in &schema.del {
+        next.remove(&key(&ground(atom, &arguments)));
+    }
+    for atom in &schema.add {
+        next.insert(key(&ground(atom, &arguments)));
+    }
+    next
+}
+
+/// The initial state of a problem.
+pub fn plain_initial(problem: &Problem) -> PlainState {
+    problem.init.iter().map(key).collect()
+}
+
+/// Packs a state for a task without negative conditions.
+pub fn pack(task: &Task, state: &PlainState) -> Vec<u32> {
+    let props: Vec<PropId> = (0..task.propositions().len())
+        .filter(|&index| state.contains(&key(&task.propositions()[index].atom)))
+        .map(PropId::from_index)
+        .collect();
+    task.encoding().pack(&props)
+}
+
 /// Successors by trying every tuple of objects for every action: (successor, cost).
 pub fn plain_successors(problem: &Problem, state: &PlainState) -> Vec<(PlainState, u64)> {
     let mut successors = Vec::new();
@@ -334,7 +378,7 @@ pub struct PlainSpace {
 impl PlainSpace {
     /// `None` if there are more than `limit` states.
     pub fn explore(problem: &Problem, limit: usize) -> Option<Self> {
-        let initial: PlainState = problem.init.iter().map(key).collect();
+        let initial = plain_initial(problem);
         let mut space = Self {
             states: vec![initial.clone()],
             index: HashMap::from([(initial, 0)]),
