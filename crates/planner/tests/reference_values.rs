@@ -67,7 +67,7 @@ fn compare(file: &str) -> (usize, usize) {
             states += 1;
         }
     }
-    println!("{file}: {states} states, h_FF determined at {determined}");
+    eprintln!("{file}: {states} states, h_FF determined at {determined}");
     (states, determined)
 }
 
