@@ -26,7 +26,7 @@ fn read(domain: &str, problem: &str) -> (Option<Problem>, Diagnostics) {
     );
     // Showing the messages is part of the work.
     let shown = read.1.to_string().len();
-    println!(
+    eprintln!(
         "{} bytes read in {:?}, {shown} bytes of messages",
         domain.len() + problem.len(),
         started.elapsed()
