@@ -202,6 +202,8 @@ pub fn parse(source: &Arc<Source>) -> (Tree, Diagnostics) {
 struct OpenList {
     node: NodeId,
     last_child: Option<NodeId>,
+    /// Its `(` is missing: it ends where the next list begins, if not before.
+    without_opening: bool,
 }
 
 struct Builder {
@@ -297,9 +299,12 @@ impl Builder {
         let text = source.text();
         let mut lexer = Lexer::new(text, start).peekable();
         let mut after_end = None;
+        let mut token_before = Token::Close;
         while let Some((token, span)) = lexer.next() {
+            let before = std::mem::replace(&mut token_before, token);
             match token {
                 Token::Open => {
+                    self.end_list_without_opening();
                     if let Some(&(next, word)) = lexer.peek() {
                         let shown = Span {
                             start: span.start,
@@ -353,8 +358,15 @@ impl Builder {
                         after_end = after_end.or(Some(span));
                         continue;
                     }
-                    if token == Token::Keyword && is_one_of(&text[span.range()], &ACTION_PARTS) {
+                    let word = &text[span.range()];
+                    if token == Token::Keyword && is_one_of(word, &ACTION_PARTS) {
                         self.before_action_part(span);
+                    } else if token == Token::Keyword && before != Token::Open {
+                        self.before_bare_keyword(span, word);
+                    } else if token == Token::Name
+                        && matches!(lexer.peek(), Some((Token::Name | Token::Variable, _)))
+                    {
+                        self.before_bare_name(span, word);
                     }
                     let kind = match token {
                         Token::Variable => Kind::Variable,
@@ -396,6 +408,7 @@ impl Builder {
             self.open.push(OpenList {
                 node: parent,
                 last_child: None,
+                without_opening: false,
             });
             return;
         }
@@ -403,6 +416,7 @@ impl Builder {
         self.open.push(OpenList {
             node,
             last_child: None,
+            without_opening: false,
         });
     }
 

@@ -5,10 +5,10 @@
 //! ever stands directly inside `(:action`. A third helps with long lists of facts: a fact or a
 //! declaration holds no list of its own, but for a few heads.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, excerpt};
 use crate::source::Span;
 
-use super::{Builder, Kind, OpenList, SECTIONS};
+use super::{Builder, Kind, OpenList, SECTIONS, is_one_of};
 
 /// Sections that hold a long list of lists, each of them short.
 const LISTS: [&str; 3] = [":init", ":predicates", ":functions"];
@@ -77,6 +77,51 @@ impl Builder {
             if complete {
                 self.close_unclosed(2, list, "before this");
             }
+        }
+    }
+
+    /// A keyword stands where no list was opened before it: a section's needs one.
+    pub(super) fn before_bare_keyword(&mut self, keyword: Span, word: &str) {
+        let Some(innermost) = self.open.last() else {
+            return;
+        };
+        // `:constraints` is also a requirement.
+        if is_one_of(word, &SECTIONS) && !self.tree.head_is(innermost.node, &[":requirements"]) {
+            self.before_section(keyword);
+            self.missing_opening(keyword, word);
+        }
+    }
+
+    /// A name with arguments stands directly inside `(and`: it needs a list of its own.
+    pub(super) fn before_bare_name(&mut self, name: Span, word: &str) {
+        let Some(innermost) = self.open.last() else {
+            return;
+        };
+        if innermost.last_child.is_some() && self.tree.head_is(innermost.node, &["and", "or"]) {
+            self.missing_opening(name, word);
+            if let Some(list) = self.open.last_mut() {
+                list.without_opening = true;
+            }
+        }
+    }
+
+    fn missing_opening(&mut self, next: Span, word: &str) {
+        self.diagnostics.push(
+            Diagnostic::error(
+                self.tree.place_of(next),
+                format!("a `(` is missing before `{}`", excerpt(word)),
+            )
+            .label("a list begins here"),
+        );
+        self.open_list(next);
+    }
+
+    pub(super) fn end_list_without_opening(&mut self) {
+        if let Some(list) = self.open.pop_if(|list| list.without_opening)
+            && let Some(last) = list.last_child
+        {
+            let end = self.tree.nodes[last.0 as usize].span.end;
+            self.tree.nodes[list.node.0 as usize].span.end = end;
         }
     }
 
