@@ -5,6 +5,7 @@
 
 mod repair;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, excerpt};
@@ -87,6 +88,16 @@ impl Tree {
     /// The text of a word in lower case: PDDL does not tell case apart.
     pub(crate) fn word(&self, node: NodeId) -> String {
         self.text(node).to_ascii_lowercase()
+    }
+
+    /// As [`Tree::word`], without a copy where the text is in lower case already.
+    pub(crate) fn lower(&self, node: NodeId) -> Cow<'_, str> {
+        let text = self.text(node);
+        if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(text.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(text)
+        }
     }
 
     pub(crate) fn is_word(&self, node: NodeId, word: &str) -> bool {
