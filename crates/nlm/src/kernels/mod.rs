@@ -1,0 +1,6 @@
+//! The vector kernels. `unsafe` lives here and nowhere else: each kernel works on
+//! raw pointers into buffers whose sizes the engine computes from one plan.
+
+pub(crate) mod map;
+pub(crate) mod reduce;
+pub(crate) mod vector;
