@@ -50,6 +50,11 @@ impl Buffer {
         self.lines[i / 16].0[i % 16] = x;
     }
 
+    /// Adds to the f32 at this place.
+    pub(crate) fn add(&mut self, i: usize, x: f32) {
+        self.lines[i / 16].0[i % 16] += x;
+    }
+
     /// Sets a run of f32 to one value.
     pub(crate) fn fill(&mut self, from: usize, len: usize, x: f32) {
         if from % 16 == 0 && len % 16 == 0 {

@@ -6,6 +6,7 @@
 
 use crate::buffer::Buffer;
 use crate::kernels::map::{ComposeGradient, Map, MapGradient, Run, Start};
+use crate::kernels::orbit::{SIX, orbit_count};
 use crate::kernels::reduce::{ActivationGradient, NullaryGradient, Reduce};
 use crate::kernels::vector::{self, Kernel};
 use crate::plan::{ComposePlan, MapPlan, NONE, Plan};
@@ -20,18 +21,25 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Engine {
     tables: BTreeMap<(usize, usize, bool), Arc<Tuples>>,
-    /// `own[n]`: `[O^n][own columns][lanes]`.
-    own: Vec<Buffer>,
+    /// `own[n]`: `[O^n][own columns][lanes]`; where triples are handled by
+    /// orbits, `own[3]` is `[orbit][own columns][6][lanes]`, coefficients.
+    pub(crate) own: Vec<Buffer>,
     /// `red[n]`: `[O^n][red columns][lanes]`.
-    red: Vec<Buffer>,
+    pub(crate) red: Vec<Buffer>,
     /// `pure[n]`: pre-activations `[O^n][Q'][lanes]` that only reduce reads.
-    pure: Vec<Buffer>,
+    pub(crate) pure: Vec<Buffer>,
     /// `[O^(n-1)][n Q'][lanes]`, of the compose operation at work.
-    expanded: Buffer,
-    d_own: Vec<Buffer>,
-    d_red: Vec<Buffer>,
-    d_pre: Buffer,
-    d_expanded: Buffer,
+    pub(crate) expanded: Buffer,
+    pub(crate) d_own: Vec<Buffer>,
+    pub(crate) d_red: Vec<Buffer>,
+    pub(crate) d_pre: Buffer,
+    pub(crate) d_expanded: Buffer,
+    /// Triples by orbits: the slots of `own[3]`, `[orbit][own columns][6][lanes]`.
+    pub(crate) slots: Buffer,
+    /// Extrema of pre-activations, `[O^2][Q' * quantifiers][lanes]`.
+    pub(crate) best: Buffer,
+    /// Ties, then shares, of a reduction: the same shape.
+    pub(crate) shares: Buffer,
 }
 
 /// One group: at most `lanes` structures of one object count.
@@ -43,7 +51,7 @@ pub(crate) struct Group<'a> {
     pub(crate) structures: &'a [&'a Structure],
 }
 
-fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
+pub(crate) fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
     // SAFETY: a `Simd` in a group was checked to be supported when the weights
     // were prepared; the engine sized every buffer from the plan and filled
     // every index table from the same object count.
@@ -53,7 +61,14 @@ fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
 impl Engine {
     pub(crate) fn bytes(&self) -> usize {
         let vectors = [&self.own, &self.red, &self.pure, &self.d_own, &self.d_red];
-        let singles = [&self.expanded, &self.d_pre, &self.d_expanded];
+        let singles = [
+            &self.expanded,
+            &self.d_pre,
+            &self.d_expanded,
+            &self.slots,
+            &self.best,
+            &self.shares,
+        ];
         vectors
             .into_iter()
             .flatten()
@@ -74,7 +89,7 @@ impl Engine {
     }
 
     fn all_tuples(&mut self, group: &Group<'_>) -> Vec<Arc<Tuples>> {
-        (0..=group.plan.max_arity)
+        (0..=group.plan.table_arity())
             .map(|n| self.tuples(group.objects, n, group.plan.distinct))
             .collect()
     }
@@ -90,9 +105,11 @@ impl Engine {
         let mut expanded = 0;
         for n in 0..arities {
             let rows = group.objects.pow(n as u32) * lanes;
-            self.own[n].reserve(rows * plan.own_columns[n]);
-            self.red[n].reserve(rows * plan.red_columns[n]);
-            self.pure[n].reserve(rows * plan.features);
+            if n <= plan.table_arity() {
+                self.own[n].reserve(rows * plan.own_columns[n]);
+                self.red[n].reserve(rows * plan.red_columns[n]);
+                self.pure[n].reserve(rows * plan.features);
+            }
             if n + 1 < arities {
                 expanded = expanded.max(rows * (n + 1) * plan.features);
             }
@@ -153,18 +170,26 @@ impl Engine {
         }
     }
 
-    /// The value of each structure of the group.
-    pub(crate) fn forward(&mut self, group: &Group<'_>, values: &mut [f32]) {
+    /// The value of each structure of the group; `training` keeps what
+    /// [`Engine::backward`] reads.
+    pub(crate) fn forward(&mut self, group: &Group<'_>, values: &mut [f32], training: bool) {
         let plan = group.plan;
         let lanes = group.simd.lanes();
         let tuples = self.all_tuples(group);
         self.reserve(group);
         self.load(group, &tuples);
+        if plan.orbits() {
+            self.load_triples(group, training);
+        }
         for (layer, composes) in plan.layers.iter().enumerate() {
             for (n, compose) in composes.iter().enumerate() {
                 let weights = &group.weights[layer][n];
                 self.expand(group, &tuples, compose, weights);
-                self.compose(group, &tuples, n, compose, weights);
+                if n > plan.table_arity() {
+                    self.compose_triples(group, &tuples[2], compose, weights, training);
+                } else {
+                    self.compose(group, &tuples, n, compose, weights);
+                }
             }
         }
         for (lane, value) in values.iter_mut().enumerate() {
@@ -302,7 +327,11 @@ impl Engine {
         }
         let mut d_pre = 0;
         for n in 0..arities {
-            let rows = group.objects.pow(n as u32) * lanes;
+            let rows = if n <= plan.table_arity() {
+                group.objects.pow(n as u32) * lanes
+            } else {
+                orbit_count(group.objects, plan.distinct) * SIX * lanes
+            };
             self.d_own[n].zeroed(rows * plan.own_columns[n]);
             self.d_red[n].zeroed(rows * plan.red_columns[n]);
             d_pre = d_pre.max(rows * plan.features);
@@ -311,6 +340,11 @@ impl Engine {
         for (layer, composes) in plan.layers.iter().enumerate().rev() {
             for (n, compose) in composes.iter().enumerate() {
                 let weights = &group.weights[layer][n];
+                if n > plan.table_arity() {
+                    self.triples_gradient(group, &tuples[2], compose, weights, gradient);
+                    self.expand_gradient(group, &tuples, compose, weights, gradient);
+                    continue;
+                }
                 if layer + 1 == plan.layers.len() {
                     self.d_pre.fill(0, weights.bias.len() * lanes, 0.0);
                     for (lane, &d) in d_values.iter().enumerate() {
@@ -441,13 +475,26 @@ impl Engine {
                 gradient,
             );
         }
+        self.expand_gradient(group, tuples, compose, weights, gradient);
+    }
+
+    /// From `d_expanded` to the arity below.
+    fn expand_gradient(
+        &mut self,
+        group: &Group<'_>,
+        tuples: &[Arc<Tuples>],
+        compose: &ComposePlan,
+        weights: &ComposeWeights,
+        gradient: &mut [f32],
+    ) {
+        let lanes = group.simd.lanes();
         if let Some(map) = &compose.expand {
-            let x = self.own_run(plan, map, &weights.expand, lanes);
+            let x = self.own_run(group.plan, map, &weights.expand, lanes);
             let dx = self.d_own[map.arity].as_mut_ptr();
             let dy = self.d_expanded.as_ptr();
             map_gradient(
                 group,
-                &tuples[n - 1],
+                &tuples[map.arity],
                 map,
                 &weights.expand,
                 &x,

@@ -42,6 +42,7 @@ mod config;
 mod engine;
 // The kernels work on raw pointers and vector instructions; everything else is safe
 // but for the one call into them.
+mod engine_triples;
 #[allow(unsafe_code)]
 mod kernels;
 mod nlm;

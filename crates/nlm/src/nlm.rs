@@ -211,7 +211,7 @@ impl Prepared {
             let structures: Vec<&Structure> =
                 all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
             let mut values = vec![0.0; structures.len()];
-            engine.forward(&self.group(&structures), &mut values);
+            engine.forward(&self.group(&structures), &mut values, false);
             values
         });
         let mut values = vec![0.0; batch.len()];
@@ -251,7 +251,7 @@ impl Prepared {
                 members.iter().map(|&i| &*all.structures[i]).collect();
             let group = self.group(&structures);
             let mut values = vec![0.0; structures.len()];
-            engine.forward(&group, &mut values);
+            engine.forward(&group, &mut values, true);
             let d_values: Vec<f32> = members
                 .iter()
                 .zip(&values)

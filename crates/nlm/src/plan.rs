@@ -172,6 +172,17 @@ impl Plan {
         }
     }
 
+    /// Whether triples are handled orbit by orbit: they are where nothing is
+    /// larger, for then no map expands them.
+    pub(crate) fn orbits(&self) -> bool {
+        self.max_arity == 3
+    }
+
+    /// The largest arity whose tuples are listed one by one.
+    pub(crate) fn table_arity(&self) -> usize {
+        if self.orbits() { 2 } else { self.max_arity }
+    }
+
     /// Input channels at an arity, 0 beyond N.
     pub(crate) fn inputs(&self, arity: usize) -> usize {
         self.input_channels.get(arity).copied().unwrap_or(0)

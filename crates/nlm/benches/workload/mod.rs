@@ -3,11 +3,10 @@
 #![allow(dead_code)]
 
 use homing_nlm::{Nlm, NlmConfig, Quantifiers, Structure};
-use std::time::Instant;
 
 /// The blocks network: clear/1 on-table/1 arm-empty/0 holding/1 on/2, for the
 /// state and again for the goal.
-pub fn blocks(layers: usize, quantifiers: Quantifiers) -> Nlm {
+pub(crate) fn blocks(layers: usize, quantifiers: Quantifiers) -> Nlm {
     Nlm::new(NlmConfig {
         input_channels: vec![2, 6, 2],
         layers,
@@ -50,7 +49,7 @@ fn stack(rng: &mut Rng, objects: usize) -> Vec<Option<usize>> {
 }
 
 /// `count` random states of `objects` blocks.
-pub fn states(objects: usize, count: usize, seed: u64) -> Vec<Structure> {
+pub(crate) fn states(objects: usize, count: usize, seed: u64) -> Vec<Structure> {
     let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     (0..count)
         .map(|_| {
@@ -75,38 +74,42 @@ pub fn states(objects: usize, count: usize, seed: u64) -> Vec<Structure> {
         .collect()
 }
 
-/// CPU seconds of this thread, or wall seconds where the system does not tell.
-pub fn cpu_seconds(start: Instant) -> f64 {
-    std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok())
-        .map_or_else(|| start.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+/// CPU seconds of this thread.
+#[allow(unsafe_code)] // one call of the C library
+pub(crate) fn cpu_seconds() -> f64 {
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `t` is a writable timespec.
+    let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut t) };
+    assert_eq!(status, 0, "the system has a clock of CPU time");
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
 /// The least CPU seconds of `work` over repeats filling about `budget` seconds.
-pub fn least_cpu_seconds(budget: f64, mut work: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    // Enough calls a sample that the clock's grain does not matter.
+pub(crate) fn least_cpu_seconds(budget: f64, mut work: impl FnMut()) -> f64 {
+    // Enough calls in a sample that the clock's grain does not matter.
     let mut calls = 1;
     loop {
-        let before = cpu_seconds(start);
+        let before = cpu_seconds();
         for _ in 0..calls {
             work();
         }
-        if cpu_seconds(start) - before > 2e-3 || calls > 1 << 20 {
+        if cpu_seconds() - before > 2e-3 || calls > 1 << 20 {
             break;
         }
         calls *= 2;
     }
     let mut least = f64::INFINITY;
-    let from = cpu_seconds(start);
+    let from = cpu_seconds();
     let mut samples = 0;
-    while samples < 5 || cpu_seconds(start) - from < budget {
-        let before = cpu_seconds(start);
+    while samples < 5 || cpu_seconds() - from < budget {
+        let before = cpu_seconds();
         for _ in 0..calls {
             work();
         }
-        least = least.min((cpu_seconds(start) - before) / f64::from(calls));
+        least = least.min((cpu_seconds() - before) / f64::from(calls));
         samples += 1;
     }
     least

@@ -2,5 +2,8 @@
 //! raw pointers into buffers whose sizes the engine computes from one plan.
 
 pub(crate) mod map;
+pub(crate) mod orbit;
 pub(crate) mod reduce;
+pub(crate) mod triples;
+pub(crate) mod triples_gradient;
 pub(crate) mod vector;

@@ -3,10 +3,10 @@
 
 use homing_nlm::{Nlm, NlmConfig, Quantifiers, Simd, Structure};
 
-pub struct Rng(pub u64);
+pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,29 +15,29 @@ impl Rng {
     }
 
     /// Uniform in 0..n.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    pub fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
     /// Uniform in (-1, 1).
-    pub fn unit(&mut self) -> f32 {
+    pub(crate) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u32 << 23) as f32 - 1.0
     }
 }
 
 /// Every level this processor supports.
-pub fn levels() -> Vec<Simd> {
+pub(crate) fn levels() -> Vec<Simd> {
     [Simd::Portable, Simd::Avx2, Simd::Avx512]
         .into_iter()
         .filter(|s| s.supported())
         .collect()
 }
 
-pub fn random_config(rng: &mut Rng, max_arity: usize) -> NlmConfig {
+pub(crate) fn random_config(rng: &mut Rng, max_arity: usize) -> NlmConfig {
     let input_arity = rng.below(max_arity + 1);
     let mut input_channels: Vec<usize> = (0..=input_arity)
         .map(|_| if rng.chance(25) { 0 } else { 1 + rng.below(4) })
@@ -69,7 +69,7 @@ pub fn random_config(rng: &mut Rng, max_arity: usize) -> NlmConfig {
 
 /// Each proposition true with the given chance; every second structure gives
 /// some objects the same propositions as others (twins, hence ties).
-pub fn random_structure(rng: &mut Rng, config: &NlmConfig, objects: usize) -> Structure {
+pub(crate) fn random_structure(rng: &mut Rng, config: &NlmConfig, objects: usize) -> Structure {
     let percent = [5, 30, 70, 100][rng.below(4)];
     let models = if rng.chance(50) {
         1 + rng.below(objects)
@@ -100,7 +100,7 @@ pub fn random_structure(rng: &mut Rng, config: &NlmConfig, objects: usize) -> St
     s
 }
 
-pub fn tuple(mut index: usize, arity: usize, objects: usize) -> Vec<usize> {
+pub(crate) fn tuple(mut index: usize, arity: usize, objects: usize) -> Vec<usize> {
     let mut t = vec![0; arity];
     for x in t.iter_mut().rev() {
         *x = index % objects;
@@ -111,7 +111,7 @@ pub fn tuple(mut index: usize, arity: usize, objects: usize) -> Vec<usize> {
 
 /// How the weights are drawn: most seeds as at the start of training, some with
 /// saturated sigmoids, some all zero in places, some in halves (exact ties).
-pub fn random_parameters(rng: &mut Rng, nlm: &Nlm) -> Vec<f32> {
+pub(crate) fn random_parameters(rng: &mut Rng, nlm: &Nlm) -> Vec<f32> {
     let mut p = nlm.init(rng.next());
     match rng.below(6) {
         0 => p.iter_mut().for_each(|w| *w *= 30.0),
@@ -129,7 +129,7 @@ pub fn random_parameters(rng: &mut Rng, nlm: &Nlm) -> Vec<f32> {
     p
 }
 
-pub fn blocks(layers: usize, quantifiers: Quantifiers) -> NlmConfig {
+pub(crate) fn blocks(layers: usize, quantifiers: Quantifiers) -> NlmConfig {
     NlmConfig {
         input_channels: vec![2, 6, 2],
         layers,
