@@ -1,73 +1,73 @@
 //! A growing f32 buffer on cache-line boundaries.
 
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([f32; 16]);
-
-/// f32 aligned to 64 bytes; keeps its capacity when it shrinks.
+/// f32 aligned to 64 bytes; keeps its memory when less is asked for.
 #[derive(Default)]
 pub(crate) struct Buffer {
-    lines: Vec<Line>,
+    data: Vec<f32>,
+    /// Where the aligned part begins.
+    start: usize,
+    len: usize,
 }
 
 impl Buffer {
-    /// Makes room for `len` f32; what it holds is unspecified but finite or
-    /// whatever was written before.
+    /// Makes room for `len` f32: zero when fresh, else what was there before.
     pub(crate) fn reserve(&mut self, len: usize) {
-        let lines = len.div_ceil(16);
-        if self.lines.len() < lines {
+        if self.len < len {
             // A fresh zeroed allocation: growing would copy stale contents.
-            self.lines = Vec::new();
-            self.lines.resize(lines, Line([0.0; 16]));
+            self.data = Vec::new();
+            self.data = vec![0.0; len + 15];
+            self.start = self.data.as_ptr().align_offset(64).min(15);
+            self.len = len;
         }
     }
 
     /// Makes room for `len` f32 and sets them to zero.
     pub(crate) fn zeroed(&mut self, len: usize) {
-        let lines = len.div_ceil(16);
-        let fresh = self.lines.len() < lines;
-        self.reserve(len);
-        if !fresh {
-            self.lines[..lines].fill(Line([0.0; 16]));
+        if self.len < len {
+            self.reserve(len);
+        } else {
+            self.data[self.start..self.start + len].fill(0.0);
         }
     }
 
+    pub(crate) fn as_slice(&self) -> &[f32] {
+        &self.data[self.start..self.start + self.len]
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [f32] {
+        &mut self.data[self.start..self.start + self.len]
+    }
+
     pub(crate) fn as_ptr(&self) -> *const f32 {
-        self.lines.as_ptr().cast()
+        self.as_slice().as_ptr()
     }
 
     pub(crate) fn as_mut_ptr(&mut self) -> *mut f32 {
-        self.lines.as_mut_ptr().cast()
+        self.as_mut_slice().as_mut_ptr()
     }
 
     /// The f32 at this place.
     pub(crate) fn at(&self, i: usize) -> f32 {
-        self.lines[i / 16].0[i % 16]
+        self.as_slice()[i]
     }
 
     /// Sets the f32 at this place.
     pub(crate) fn set(&mut self, i: usize, x: f32) {
-        self.lines[i / 16].0[i % 16] = x;
+        self.as_mut_slice()[i] = x;
     }
 
     /// Adds to the f32 at this place.
     pub(crate) fn add(&mut self, i: usize, x: f32) {
-        self.lines[i / 16].0[i % 16] += x;
+        self.as_mut_slice()[i] += x;
     }
 
     /// Sets a run of f32 to one value.
     pub(crate) fn fill(&mut self, from: usize, len: usize, x: f32) {
-        if from % 16 == 0 && len % 16 == 0 {
-            self.lines[from / 16..(from + len) / 16].fill(Line([x; 16]));
-        } else {
-            for i in from..from + len {
-                self.set(i, x);
-            }
-        }
+        self.as_mut_slice()[from..from + len].fill(x);
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.lines.capacity() * 64
+        self.data.capacity() * 4
     }
 }

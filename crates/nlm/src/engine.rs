@@ -9,7 +9,7 @@ use crate::kernels::map::{ComposeGradient, Map, MapGradient, Run, Start};
 use crate::kernels::orbit::{SIX, orbit_count};
 use crate::kernels::reduce::{ActivationGradient, NullaryGradient, Reduce};
 use crate::kernels::vector::{self, Kernel};
-use crate::plan::{ComposePlan, MapPlan, NONE, Plan};
+use crate::plan::{ComposePlan, MapPlan, NONE, Plan, TILE};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
@@ -206,6 +206,7 @@ impl Engine {
             stride: plan.own_columns[map.arity] * lanes,
             columns: map.columns.len(),
             weights: weights.forward.as_ptr(),
+            tile_stride: weights.forward.len() / map.outputs * TILE,
         }
     }
 
@@ -217,6 +218,7 @@ impl Engine {
             stride: plan.red_columns[map.arity] * lanes,
             columns: map.columns.len(),
             weights: weights.forward.as_ptr(),
+            tile_stride: weights.forward.len() / map.outputs * TILE,
         }
     }
 
@@ -547,6 +549,7 @@ fn map_gradient(
             stride: map.outputs * lanes,
             columns: map.outputs,
             weights: weights.transposed.as_ptr(),
+            tile_stride: weights.transposed.len() / learned * TILE,
         };
         dispatch(
             group.simd,

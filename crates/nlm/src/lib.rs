@@ -55,9 +55,13 @@ mod simd;
 mod structure;
 mod tuples;
 mod twins;
+#[allow(unsafe_code)] // calls the kernels
+mod wide;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
+#[doc(hidden)]
+pub use nlm::Layout;
 pub use nlm::{Nlm, Prepared, Workspace};
 pub use params::ParamView;
 pub use simd::{Simd, SimdError};

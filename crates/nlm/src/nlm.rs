@@ -2,12 +2,14 @@
 
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
 use crate::engine::{Engine, Group};
+use crate::kernels::vector::HALF;
 use crate::params::{ParamLayout, ParamView};
 use crate::plan::Plan;
 use crate::prepared::{self, ComposeWeights};
 use crate::simd::Simd;
 use crate::structure::{InputError, Structure, check_batch};
 use crate::twins;
+use crate::wide::{Job, WideEngine};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,6 +85,7 @@ impl Nlm {
             weights: prepared::prepare(&self.inner.plan, parameters),
             simd,
             twins: true,
+            layout: Layout::Quickest,
         }
     }
 
@@ -98,7 +101,14 @@ impl Nlm {
 /// Buffers the kernels work in, one set a thread. Reuse it: allocation and
 /// index tables are a large part of a small batch.
 pub struct Workspace {
-    engines: Vec<Engine>,
+    engines: Vec<Engines>,
+}
+
+/// The two engines of one thread.
+#[derive(Default)]
+struct Engines {
+    narrow: Engine,
+    wide: WideEngine,
 }
 
 impl Workspace {
@@ -106,13 +116,17 @@ impl Workspace {
     /// result, only who computes it.
     pub fn new(threads: usize) -> Self {
         let mut engines = Vec::new();
-        engines.resize_with(threads.max(1), Engine::default);
+        engines.resize_with(threads.max(1), Engines::default);
         Self { engines }
     }
 
     /// Bytes held by the tensors of the busiest thread.
     pub fn bytes_per_thread(&self) -> usize {
-        self.engines.iter().map(Engine::bytes).max().unwrap_or(0)
+        self.engines
+            .iter()
+            .map(|e| e.narrow.bytes() + e.wide.bytes())
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -129,6 +143,31 @@ pub struct Prepared {
     weights: Vec<Vec<ComposeWeights>>,
     simd: Simd,
     twins: bool,
+    layout: Layout,
+}
+
+/// What the lanes of a vector hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Layout {
+    /// Whichever takes less time.
+    Quickest,
+    /// One structure a lane.
+    States,
+    /// One object a lane. Not for networks with arity above 3.
+    Objects,
+}
+
+/// Whether one structure after the other with objects in lanes takes less
+/// time than all of them with a lane each.
+fn wide_is_quicker(objects: usize, structures: usize, simd: Simd) -> bool {
+    // In half vectors: lanes hold windows of z on the one side, all of the
+    // group's lanes on the other. Many objects overflow the caches on the other.
+    let windows: usize = (0..objects)
+        .map(|y| (y + 1) * (objects - y).div_ceil(HALF))
+        .sum();
+    let orbits = objects * (objects + 1) * (objects + 2) / 6;
+    objects >= 16 || structures * windows < orbits * (simd.lanes() / HALF)
 }
 
 /// The structures of a batch, quotients where there are twins, in groups of one
@@ -155,6 +194,14 @@ impl Prepared {
     #[must_use]
     pub fn with_twins(mut self, on: bool) -> Self {
         self.twins = on;
+        self
+    }
+
+    /// Forces what lanes hold in [`Prepared::evaluate`], for tests and measurements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
         self
     }
 
@@ -196,6 +243,31 @@ impl Prepared {
         }
     }
 
+    /// Structures in lanes or objects in lanes, whichever is quicker; the bits
+    /// are the same.
+    fn run_group(&self, engines: &mut Engines, structures: &[&Structure], values: &mut [f32]) {
+        let wide = match self.layout {
+            Layout::Quickest => {
+                self.nlm.config().max_arity <= 3
+                    && wide_is_quicker(structures[0].objects(), structures.len(), self.simd)
+            }
+            Layout::States => false,
+            Layout::Objects => true,
+        };
+        if !wide {
+            let group = self.group(structures);
+            return engines.narrow.forward(&group, values, false);
+        }
+        for (structure, value) in structures.iter().zip(values) {
+            *value = engines.wide.forward(&Job {
+                plan: &self.nlm.inner.plan,
+                weights: &self.weights,
+                simd: self.simd,
+                structure,
+            });
+        }
+    }
+
     /// The value of every structure of a batch, in its order.
     ///
     /// The value of a structure is the same to the last bit in whatever batch
@@ -211,7 +283,7 @@ impl Prepared {
             let structures: Vec<&Structure> =
                 all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
             let mut values = vec![0.0; structures.len()];
-            engine.forward(&self.group(&structures), &mut values, false);
+            self.run_group(engine, &structures, &mut values);
             values
         });
         let mut values = vec![0.0; batch.len()];
@@ -251,14 +323,14 @@ impl Prepared {
                 members.iter().map(|&i| &*all.structures[i]).collect();
             let group = self.group(&structures);
             let mut values = vec![0.0; structures.len()];
-            engine.forward(&group, &mut values, true);
+            engine.narrow.forward(&group, &mut values, true);
             let d_values: Vec<f32> = members
                 .iter()
                 .zip(&values)
                 .map(|(&i, &v)| d_value(i, v))
                 .collect();
             let mut partial = vec![0.0; gradient.len()];
-            engine.backward(&group, &d_values, &mut partial);
+            engine.narrow.backward(&group, &d_values, &mut partial);
             (values, partial)
         });
         gradient.fill(0.0);
@@ -278,9 +350,9 @@ impl Prepared {
 /// Runs `work(engine, i)` for i in 0..n on as many threads as there are
 /// engines, results in the order of i.
 fn in_parallel<R: Send>(
-    engines: &mut [Engine],
+    engines: &mut [Engines],
     n: usize,
-    work: impl Fn(&mut Engine, usize) -> R + Sync,
+    work: impl Fn(&mut Engines, usize) -> R + Sync,
 ) -> Vec<R> {
     if engines.len() == 1 || n <= 1 {
         return (0..n).map(|i| work(&mut engines[0], i)).collect();

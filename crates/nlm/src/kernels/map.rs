@@ -18,6 +18,8 @@ pub(crate) struct Run {
     pub(crate) columns: usize,
     /// `[feature tile][π][column][TILE]`.
     pub(crate) weights: *const f32,
+    /// f32 from one feature tile to the next.
+    pub(crate) tile_stride: usize,
 }
 
 /// What the accumulators start from.
@@ -120,26 +122,15 @@ impl Map<'_> {
                     }
                 }
                 for run in self.runs {
-                    let mut w = run.weights.add(f * perms * run.columns);
+                    let mut w = run.weights.add(f / TILE * run.tile_stride);
                     for p in 0..perms {
                         let mut x = [run.x; T];
                         for (t, x) in x.iter_mut().enumerate() {
                             let tuple = *self.permuted.get_unchecked(p * n + i + t);
                             *x = run.x.add(tuple as usize * run.stride);
                         }
-                        for c in 0..run.columns {
-                            let mut v = [V::splat(0.0); T];
-                            for (t, v) in v.iter_mut().enumerate() {
-                                *v = V::load(x[t].add(c * lanes));
-                            }
-                            for j in 0..TILE {
-                                let weight = V::splat(*w.add(j));
-                                for t in 0..T {
-                                    acc[t][j] = v[t].mul_add(weight, acc[t][j]);
-                                }
-                            }
-                            w = w.add(TILE);
-                        }
+                        acc = accumulate(x, w, run.columns, acc);
+                        w = w.wrapping_add(TILE * run.columns);
                     }
                 }
                 for (t, acc) in acc.iter().enumerate() {
@@ -152,6 +143,34 @@ impl Map<'_> {
             }
         }
     }
+}
+
+/// acc[t][j] + Σ_c w[c][j] x[t][c]. By value, so that the accumulators stay in
+/// registers whatever the caller does with them.
+#[inline(always)]
+unsafe fn accumulate<V: Vector, const T: usize>(
+    x: [*const f32; T],
+    mut w: *const f32,
+    columns: usize,
+    mut acc: [[V; TILE]; T],
+) -> [[V; TILE]; T] {
+    // SAFETY: the caller gives `columns` columns of x and w.
+    unsafe {
+        for c in 0..columns {
+            let mut v = [V::splat(0.0); T];
+            for t in 0..T {
+                v[t] = V::load(x[t].add(c * V::LANES));
+            }
+            for j in 0..TILE {
+                let weight = V::splat(*w.add(j));
+                for t in 0..T {
+                    acc[t][j] = v[t].mul_add(weight, acc[t][j]);
+                }
+            }
+            w = w.wrapping_add(TILE);
+        }
+    }
+    acc
 }
 
 /// dw[π][c][f] += Σ_t Σ_lanes x[t∘π][c] dy[t][f].

@@ -7,3 +7,4 @@ pub(crate) mod reduce;
 pub(crate) mod triples;
 pub(crate) mod triples_gradient;
 pub(crate) mod vector;
+pub(crate) mod windows;

@@ -38,6 +38,32 @@ pub(crate) unsafe trait Vector: Copy {
     /// The sum of the lanes, pairwise.
     unsafe fn sum(self) -> f32;
 
+    /// The greatest lane.
+    #[inline(always)]
+    unsafe fn greatest(self) -> f32 {
+        let mut lanes = [f32::NEG_INFINITY; 16];
+        // SAFETY: no vector has more than sixteen lanes.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        let mut best = f32::NEG_INFINITY;
+        for x in &lanes[..Self::LANES] {
+            best = if *x > best { *x } else { best };
+        }
+        best
+    }
+
+    /// The least lane.
+    #[inline(always)]
+    unsafe fn least(self) -> f32 {
+        let mut lanes = [f32::INFINITY; 16];
+        // SAFETY: no vector has more than sixteen lanes.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        let mut best = f32::INFINITY;
+        for x in &lanes[..Self::LANES] {
+            best = if *x < best { *x } else { best };
+        }
+        best
+    }
+
     /// 1 / (1 + e^-self), absolute error below 2e-7.
     #[inline(always)]
     unsafe fn sigmoid(self) -> Self {
@@ -95,6 +121,25 @@ pub(crate) unsafe fn run<K: Kernel>(level: Simd, kernel: &K) {
         }
     }
 }
+
+/// Runs a kernel with the instructions of `level` on vectors of [`HALF`] lanes.
+///
+/// # Safety
+///
+/// As for [`run`].
+pub(crate) unsafe fn run_half<K: Kernel>(level: Simd, kernel: &K) {
+    // SAFETY: the caller vouches for the level and for the pointers.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => x86::run_avx512_half(kernel),
+            _ => run(level, kernel),
+        }
+    }
+}
+
+/// The lanes of [`run_half`], at every level.
+pub(crate) const HALF: usize = 8;
 
 /// Eight lanes in plain Rust.
 #[derive(Clone, Copy)]
@@ -214,6 +259,12 @@ mod x86 {
     pub(super) unsafe fn run_avx512<K: Kernel>(kernel: &K) {
         // SAFETY: the caller vouches for the level and for the pointers.
         unsafe { kernel.run::<Avx512>() }
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
+    pub(super) unsafe fn run_avx512_half<K: Kernel>(kernel: &K) {
+        // SAFETY: the caller vouches for the level and for the pointers.
+        unsafe { kernel.run::<Avx512Half>() }
     }
 
     #[derive(Clone, Copy)]
@@ -378,6 +429,93 @@ mod x86 {
         #[inline(always)]
         unsafe fn sum(self) -> f32 {
             unsafe { _mm512_reduce_add_ps(self.0) }
+        }
+    }
+
+    /// Eight lanes with the registers and instructions of AVX-512; lane by lane the
+    /// same results as [`Avx512`].
+    #[derive(Clone, Copy)]
+    pub(super) struct Avx512Half(__m256);
+
+    // SAFETY: used only inside `run_avx512_half`, where AVX-512 is enabled; loads and
+    // stores touch eight f32 the caller vouches for.
+    unsafe impl Vector for Avx512Half {
+        const LANES: usize = 8;
+        const WIDE: bool = true;
+        #[inline(always)]
+        unsafe fn splat(x: f32) -> Self {
+            unsafe { Self(_mm256_set1_ps(x)) }
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Self {
+            unsafe { Self(_mm256_loadu_ps(from)) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            unsafe { _mm256_storeu_ps(to, self.0) }
+        }
+        #[inline(always)]
+        unsafe fn add(self, b: Self) -> Self {
+            unsafe { Self(_mm256_add_ps(self.0, b.0)) }
+        }
+        #[inline(always)]
+        unsafe fn sub(self, b: Self) -> Self {
+            unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
+        }
+        #[inline(always)]
+        unsafe fn mul(self, b: Self) -> Self {
+            unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
+        }
+        #[inline(always)]
+        unsafe fn div(self, b: Self) -> Self {
+            unsafe { Self(_mm256_div_ps(self.0, b.0)) }
+        }
+        #[inline(always)]
+        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+            unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
+        }
+        #[inline(always)]
+        unsafe fn max(self, b: Self) -> Self {
+            unsafe { Self(_mm256_max_ps(self.0, b.0)) }
+        }
+        #[inline(always)]
+        unsafe fn min(self, b: Self) -> Self {
+            unsafe { Self(_mm256_min_ps(self.0, b.0)) }
+        }
+        #[inline(always)]
+        unsafe fn where_equal(self, b: Self, x: Self) -> Self {
+            unsafe {
+                let mask = _mm256_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, b.0);
+                Self(_mm256_maskz_mov_ps(mask, x.0))
+            }
+        }
+        #[inline(always)]
+        unsafe fn round(self) -> Self {
+            unsafe { Self(_mm256_roundscale_ps::<0>(self.0)) }
+        }
+        #[inline(always)]
+        unsafe fn scale(self, n: Self) -> Self {
+            unsafe { Self(_mm256_scalef_ps(self.0, n.0)) }
+        }
+        #[inline(always)]
+        unsafe fn reciprocal(self) -> Self {
+            unsafe {
+                // 14 bits, then one Newton step: 28.
+                let r = _mm256_rcp14_ps(self.0);
+                let e = _mm256_fnmadd_ps(self.0, r, _mm256_set1_ps(1.0));
+                Self(_mm256_fmadd_ps(r, e, r))
+            }
+        }
+        #[inline(always)]
+        unsafe fn sum(self) -> f32 {
+            unsafe {
+                let a = _mm_add_ps(
+                    _mm256_castps256_ps128(self.0),
+                    _mm256_extractf128_ps::<1>(self.0),
+                );
+                let b = _mm_add_ps(a, _mm_movehl_ps(a, a));
+                _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)))
+            }
         }
     }
 }
