@@ -64,5 +64,6 @@ pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, 
 pub use nlm::Layout;
 pub use nlm::{Nlm, Prepared, Workspace};
 pub use params::ParamView;
+pub use random::SplitMix64;
 pub use simd::{Simd, SimdError};
 pub use structure::{InputError, MAX_OBJECTS, Structure};

@@ -1,15 +1,46 @@
 //! A small seeded generator, so that a seed gives the same weights everywhere.
 
-/// SplitMix64: one 64-bit state, a full period, no weak seeds.
-#[derive(Clone, Debug)]
-pub(crate) struct SplitMix64(u64);
+/// SplitMix64: one 64-bit state, a full period, no weak seeds. The one source of chance in homing:
+/// a seed gives the same numbers on every machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// From a seed, or from the [`state`](Self::state) of another one.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) fn next_u64(&mut self) -> u64 {
+    /// What [`new`](Self::new) continues from.
+    pub fn state(&self) -> u64 {
+        self.0
+    }
+
+    /// Uniform in `0..n`, every number equally likely.
+    ///
+    /// # Panics
+    ///
+    /// If `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        assert!(n > 0, "a number below 0");
+        let n = n as u64;
+        // The high half of a 128-bit product, with the few words that would favour some numbers
+        // drawn again.
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(n);
+            if product as u64 >= n.wrapping_neg() % n {
+                return (product >> 64) as usize;
+            }
+        }
+    }
+
+    /// Uniform in [0, 1), a multiple of 2^-53.
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// 64 random bits.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
