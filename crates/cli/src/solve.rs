@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::{HeuristicName, SearchName, Solve, typed_name};
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
-use crate::output::{PlanFile, print};
+use crate::output::{PlanFile, print, say};
 use crate::resources::{cpu_seconds, peak_bytes};
 use crate::watch::{LimitWatch, catch_interrupts};
 
@@ -87,9 +87,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     } else {
         Warnings::Count
     };
+    // Made here, so that reading counts against the time limit.
+    let mut watch = LimitWatch::new(arguments.time_limit, arguments.memory_limit, arguments.json);
     let problem = load_problem(&domain, &problem, warnings)?;
     let parsed = Moment::now();
-    let mut watch = LimitWatch::new(arguments.time_limit, arguments.memory_limit, arguments.json);
     let grounded = ground(&problem, &mut watch);
     let ready = Moment::now();
     watch.finish();
@@ -101,7 +102,7 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
             let result = search(&task, arguments, &mut watch);
             (Some(task), result)
         }
-        Err(error) => (None, without_task(&error, arguments.verbose)?),
+        Err(error) => (None, without_task(&error)?),
     };
     watch.finish();
     let end = Moment::now();
@@ -117,12 +118,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
 }
 
 /// The outcome of a problem that never got to search.
-fn without_task(error: &GroundError, verbose: bool) -> anyhow::Result<SearchResult> {
+fn without_task(error: &GroundError) -> anyhow::Result<SearchResult> {
     let outcome = match error {
         GroundError::Unsolvable { .. } => {
-            if verbose {
-                eprintln!("{error}");
-            }
+            say(&format!("{error}\n"));
             Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => {
@@ -137,15 +136,15 @@ fn without_task(error: &GroundError, verbose: bool) -> anyhow::Result<SearchResu
 }
 
 fn describe(task: &Task, parsed: &Moment, ready: &Moment, start: &Moment) {
-    eprintln!(
-        "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state",
+    say(&format!(
+        "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state\n",
         parsed.wall_since(start),
         ready.wall_since(parsed),
         task.action_count(),
         task.propositions().len(),
         task.encoding().variable_count(),
         task.encoding().words() * 4,
-    );
+    ));
 }
 
 fn costs(arguments: &Solve) -> Costs {

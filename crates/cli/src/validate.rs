@@ -4,7 +4,7 @@ use homing_planner::Plan;
 
 use crate::args::Validate;
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, domain_and_problem, load_problem, read_bytes};
+use crate::input::{Warnings, defines, domain_and_problem, load_problem, read_bytes};
 use crate::output::print;
 
 pub(crate) fn run(arguments: &Validate) -> anyhow::Result<Exit> {
@@ -14,6 +14,15 @@ pub(crate) fn run(arguments: &Validate) -> anyhow::Result<Exit> {
             "expected a problem and a plan",
         ));
     };
+    if let Some(what) = defines(plan_path)?.filter(|what| what == "domain" || what == "problem") {
+        return Err(Failure::because(
+            Exit::BadInput,
+            format!(
+                "{} holds a {what}, where a plan is expected: the plan comes last",
+                plan_path.display()
+            ),
+        ));
+    }
     let (domain, problem) = domain_and_problem(files)?;
     let problem = load_problem(&domain, &problem, Warnings::Count)?;
     let bytes = read_bytes(plan_path)?;
