@@ -93,7 +93,7 @@ pub(crate) struct Solve {
 )]
 pub(crate) struct Validate {
     /// The domain, the problem and the plan; without DOMAIN, `domain.pddl` beside the problem
-    #[arg(required = true, num_args = 2..=3, value_name = "FILES")]
+    #[arg(required = true, num_args = 1..=3, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
 

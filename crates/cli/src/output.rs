@@ -30,11 +30,16 @@ impl PlanFile {
                 ),
             ));
         }
-        let file = Self {
+        let mut file = Self {
             name: path.to_owned(),
             path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
-            in_place: std::fs::metadata(path).is_ok_and(|file| !file.is_file()),
+            in_place: false,
         };
+        match std::fs::metadata(path) {
+            Ok(found) => file.in_place = !found.is_file(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(file.failure(&error)),
+        }
         if !file.in_place {
             // Removed again when dropped.
             file.temporary()?;

@@ -21,7 +21,7 @@ struct Record {
     outcome: &'static str,
     domain: String,
     problem: String,
-    heuristic: String,
+    heuristic: Option<String>,
     search: String,
     weight: Option<f64>,
     unit_cost: bool,
@@ -71,6 +71,11 @@ impl Moment {
     fn wall_since(&self, earlier: &Self) -> f64 {
         (self.wall - earlier.wall).as_secs_f64()
     }
+}
+
+/// Without the digits that subtraction makes up.
+fn whole_nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
 }
 
 pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
@@ -234,7 +239,8 @@ impl Report<'_> {
             outcome: outcome_word(&self.result.outcome).0,
             domain: self.problem.domain.name.clone(),
             problem: self.problem.name.clone(),
-            heuristic: typed_name(&self.arguments.heuristic),
+            heuristic: (self.arguments.search != SearchName::Dijkstra)
+                .then(|| typed_name(&self.arguments.heuristic)),
             search: typed_name(&self.arguments.search),
             weight: (self.arguments.search == SearchName::Wastar).then_some(self.arguments.weight),
             unit_cost: self.arguments.unit_cost,
@@ -261,9 +267,9 @@ impl Report<'_> {
             ground_seconds: ready.wall_since(&parsed),
             search_seconds: end.wall_since(&ready),
             total_seconds: end.wall_since(&start),
-            ready_cpu_seconds: ready.cpu,
-            search_cpu_seconds: end.cpu - ready.cpu,
-            total_cpu_seconds: end.cpu,
+            ready_cpu_seconds: whole_nanoseconds(ready.cpu),
+            search_cpu_seconds: whole_nanoseconds(end.cpu - ready.cpu),
+            total_cpu_seconds: whole_nanoseconds(end.cpu),
             peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
             version: env!("CARGO_PKG_VERSION"),
         }
@@ -324,7 +330,7 @@ impl Report<'_> {
                 .map_or_else(|| "infinite".to_owned(), |value| value.to_string());
             line(format!(
                 "Initial heuristic value for {}: {estimate}",
-                record.heuristic
+                record.heuristic.as_deref().unwrap_or_default()
             ));
         }
         line(format!("Expanded {} state(s).", record.expansions));

@@ -8,12 +8,15 @@ use crate::input::{Warnings, defines, domain_and_problem, load_problem, read_byt
 use crate::output::print;
 
 pub(crate) fn run(arguments: &Validate) -> anyhow::Result<Exit> {
-    let Some((plan_path, files)) = arguments.files.split_last() else {
+    let [files @ .., plan_path] = arguments.files.as_slice() else {
+        unreachable!("one file is required");
+    };
+    if files.is_empty() {
         return Err(Failure::because(
             Exit::BadInput,
-            "expected a problem and a plan",
+            "expected a problem and a plan\n\nUsage: homing validate [DOMAIN] PROBLEM PLAN",
         ));
-    };
+    }
     if let Some(what) = defines(plan_path)?.filter(|what| what == "domain" || what == "problem") {
         return Err(Failure::because(
             Exit::BadInput,
