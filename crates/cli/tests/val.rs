@@ -89,8 +89,12 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 fn smallest_problems(folder: &Path) -> Vec<PathBuf> {
     let mut files = entries(folder);
-    files.retain(|path| path.extension().is_some_and(|e| e == "pddl"));
-    files.retain(|path| !path.ends_with("domain.pddl"));
+    files.retain(|path| {
+        let name = path
+            .file_name()
+            .map_or_else(Default::default, |name| name.to_string_lossy());
+        name.ends_with(".pddl") && !name.starts_with("domain")
+    });
     files.sort_by_key(|path| path.metadata().map_or(0, |file| file.len()));
     files.truncate(PER_DOMAIN);
     files
