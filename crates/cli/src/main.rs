@@ -4,9 +4,11 @@ mod args;
 mod check;
 mod exit;
 mod input;
+mod model;
 mod output;
 mod resources;
 mod solve;
+mod train;
 mod validate;
 mod watch;
 
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Train(arguments) => train::run(arguments),
+        Command::Model(arguments) => model::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
