@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
 use crate::model::{learned, load_model_for};
 use crate::output::{PlanFile, print, say};
-use crate::resources::{cpu_seconds, peak_bytes};
+use crate::resources::{cpu_seconds, peak_bytes, resident_bytes};
 use crate::watch::{LimitWatch, catch_interrupts};
 
 /// Everything `--json` prints. A field that does not apply is null.
@@ -85,6 +85,12 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     let start = Moment::now();
     catch_interrupts();
     let (domain, problem) = domain_and_problem(&arguments.files)?;
+    if arguments.memory_limit.is_some() && resident_bytes().is_none() {
+        return Err(Failure::because(
+            Exit::BadInput,
+            "--memory-limit needs /proc/self/status, which this system does not have",
+        ));
+    }
     let plan_file = arguments
         .plan_file
         .as_deref()
