@@ -157,7 +157,7 @@ def homing_search(binary, domain, problem, options):
         "evaluations": found["evaluations"],
         "generated": found["generated"],
         "expansions": found["expansions"],
-        "stored": found.get("registered", found["evaluations"]),
+        "stored": found.get("stored", found["evaluations"]),
         "state_bytes": found["bytes_per_state"],
         "search": found["search_cpu_seconds"],
         "ready": found["ready_cpu_seconds"],
