@@ -13,7 +13,9 @@ const STEPS: u64 = 1500;
 fn flags(extra: &[&str]) -> Vec<String> {
     let mut flags: Vec<String> = HASTY.iter().map(ToString::to_string).collect();
     flags.extend(["--steps".to_owned(), STEPS.to_string()]);
-    flags.extend(["--checkpoint-every".to_owned(), "20".to_owned()]);
+    if !extra.contains(&"--checkpoint-every") {
+        flags.extend(["--checkpoint-every".to_owned(), "20".to_owned()]);
+    }
     flags.extend(extra.iter().map(ToString::to_string));
     flags
 }
