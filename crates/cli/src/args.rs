@@ -13,8 +13,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     about = "A planner that learns",
     max_term_width = 100,
     after_help = "Exit codes follow Fast Downward: 0 solved, 11 unsolvable, 12 limit reached, \
-                  22/23 out of memory/time,\n31 bad PDDL, 33 bad arguments or files, 34 not \
-                  supported, 32 a bug in homing."
+                  22/23 memory/time limit reached, 31 bad PDDL, 32 a bug in homing, 33 bad \
+                  arguments or files, 34 not supported."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -38,7 +38,7 @@ pub(crate) enum Command {
 )]
 pub(crate) struct Solve {
     /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
-    #[arg(required = true, num_args = 1..=2, value_names = ["DOMAIN", "PROBLEM"])]
+    #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Estimate of the cost to the goal
@@ -50,7 +50,7 @@ pub(crate) struct Solve {
     pub(crate) search: SearchName,
 
     /// Weight of the heuristic in weighted A*
-    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = parse_weight)]
+    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = parse_weight, allow_negative_numbers = true)]
     pub(crate) weight: f64,
 
     /// Let every action cost 1, whatever the problem says
@@ -58,19 +58,19 @@ pub(crate) struct Solve {
     pub(crate) unit_cost: bool,
 
     /// Stop after so many heuristic evaluations
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) max_evaluations: Option<u64>,
 
     /// Stop after so many expansions
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) max_expansions: Option<u64>,
 
     /// Stop after so many seconds of wall-clock time
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Limits")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) time_limit: Option<f64>,
 
     /// Stop when so much memory is in use: 500M, 4G; without a letter, MiB
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) memory_limit: Option<u64>,
 
     /// Write the plan to this file instead of standard output
@@ -93,7 +93,7 @@ pub(crate) struct Solve {
 )]
 pub(crate) struct Validate {
     /// The domain, the problem and the plan; without DOMAIN, `domain.pddl` beside the problem
-    #[arg(required = true, num_args = 2..=3, value_names = ["DOMAIN", "PROBLEM", "PLAN"])]
+    #[arg(required = true, num_args = 1..=3, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Validate {
 )]
 pub(crate) struct Check {
     /// The domain, and a problem of it; a problem alone is checked with `domain.pddl` beside it
-    #[arg(required = true, num_args = 1..=2, value_names = ["DOMAIN", "PROBLEM"])]
+    #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -146,6 +146,11 @@ fn parse_weight(text: &str) -> Result<f64, String> {
         Ok(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err("a weight is a number that is not negative".to_owned()),
     }
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number".to_owned())
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

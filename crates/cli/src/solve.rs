@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::{HeuristicName, SearchName, Solve, typed_name};
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
-use crate::output::{PlanFile, print};
+use crate::output::{PlanFile, print, say};
 use crate::resources::{cpu_seconds, peak_bytes};
 use crate::watch::{LimitWatch, catch_interrupts};
 
@@ -21,7 +21,7 @@ struct Record {
     outcome: &'static str,
     domain: String,
     problem: String,
-    heuristic: String,
+    heuristic: Option<String>,
     search: String,
     weight: Option<f64>,
     unit_cost: bool,
@@ -73,6 +73,11 @@ impl Moment {
     }
 }
 
+/// Without the digits that subtraction makes up.
+fn whole_nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
+
 pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     let start = Moment::now();
     catch_interrupts();
@@ -87,9 +92,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     } else {
         Warnings::Count
     };
+    // Made here, so that reading counts against the time limit.
+    let mut watch = LimitWatch::new(arguments.time_limit, arguments.memory_limit, arguments.json);
     let problem = load_problem(&domain, &problem, warnings)?;
     let parsed = Moment::now();
-    let mut watch = LimitWatch::new(arguments.time_limit, arguments.memory_limit, arguments.json);
     let grounded = ground(&problem, &mut watch);
     let ready = Moment::now();
     watch.finish();
@@ -101,7 +107,7 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
             let result = search(&task, arguments, &mut watch);
             (Some(task), result)
         }
-        Err(error) => (None, without_task(&error, arguments.verbose)?),
+        Err(error) => (None, without_task(&error)?),
     };
     watch.finish();
     let end = Moment::now();
@@ -117,12 +123,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
 }
 
 /// The outcome of a problem that never got to search.
-fn without_task(error: &GroundError, verbose: bool) -> anyhow::Result<SearchResult> {
+fn without_task(error: &GroundError) -> anyhow::Result<SearchResult> {
     let outcome = match error {
         GroundError::Unsolvable { .. } => {
-            if verbose {
-                eprintln!("{error}");
-            }
+            say(&format!("{error}\n"));
             Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => {
@@ -137,15 +141,15 @@ fn without_task(error: &GroundError, verbose: bool) -> anyhow::Result<SearchResu
 }
 
 fn describe(task: &Task, parsed: &Moment, ready: &Moment, start: &Moment) {
-    eprintln!(
-        "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state",
+    say(&format!(
+        "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state\n",
         parsed.wall_since(start),
         ready.wall_since(parsed),
         task.action_count(),
         task.propositions().len(),
         task.encoding().variable_count(),
         task.encoding().words() * 4,
-    );
+    ));
 }
 
 fn costs(arguments: &Solve) -> Costs {
@@ -235,7 +239,8 @@ impl Report<'_> {
             outcome: outcome_word(&self.result.outcome).0,
             domain: self.problem.domain.name.clone(),
             problem: self.problem.name.clone(),
-            heuristic: typed_name(&self.arguments.heuristic),
+            heuristic: (self.arguments.search != SearchName::Dijkstra)
+                .then(|| typed_name(&self.arguments.heuristic)),
             search: typed_name(&self.arguments.search),
             weight: (self.arguments.search == SearchName::Wastar).then_some(self.arguments.weight),
             unit_cost: self.arguments.unit_cost,
@@ -262,9 +267,9 @@ impl Report<'_> {
             ground_seconds: ready.wall_since(&parsed),
             search_seconds: end.wall_since(&ready),
             total_seconds: end.wall_since(&start),
-            ready_cpu_seconds: ready.cpu,
-            search_cpu_seconds: end.cpu - ready.cpu,
-            total_cpu_seconds: end.cpu,
+            ready_cpu_seconds: whole_nanoseconds(ready.cpu),
+            search_cpu_seconds: whole_nanoseconds(end.cpu - ready.cpu),
+            total_cpu_seconds: whole_nanoseconds(end.cpu),
             peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
             version: env!("CARGO_PKG_VERSION"),
         }
@@ -325,7 +330,7 @@ impl Report<'_> {
                 .map_or_else(|| "infinite".to_owned(), |value| value.to_string());
             line(format!(
                 "Initial heuristic value for {}: {estimate}",
-                record.heuristic
+                record.heuristic.as_deref().unwrap_or_default()
             ));
         }
         line(format!("Expanded {} state(s).", record.expansions));

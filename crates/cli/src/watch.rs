@@ -1,11 +1,12 @@
 //! Clock, memory, Ctrl-C and the line of live progress.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use homing_planner::{Progress, Stop, Watch};
 
+use crate::output::say;
 use crate::resources::resident_bytes;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -57,7 +58,7 @@ impl LimitWatch {
     /// Takes the line of progress away.
     pub(crate) fn finish(&mut self) {
         if std::mem::take(&mut self.shown) {
-            eprint!("\r\x1b[2K");
+            say("\r\x1b[2K");
         }
     }
 
@@ -88,8 +89,7 @@ impl LimitWatch {
                 format!("search: {work} {unit}{best}, {rate:.0}/s, {elapsed:.1} s")
             }
         };
-        eprint!("\r\x1b[2K{line}");
-        let _ = std::io::stderr().flush();
+        say(&format!("\r\x1b[2K{line}"));
         self.shown = true;
     }
 }

@@ -122,3 +122,18 @@ fn one_mistake_gives_one_message() {
 fn there_are_enough_different_mistakes() {
     assert!(names().len() >= 100, "{}", names().len());
 }
+
+#[test]
+fn every_snapshot_belongs_to_a_file() {
+    let names = names();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = file.strip_suffix(".snap") {
+            assert!(
+                names.iter().any(|known| known == name),
+                "{file} is left over"
+            );
+        }
+    }
+}

@@ -26,7 +26,7 @@ fn read(domain: &str, problem: &str) -> (Option<Problem>, Diagnostics) {
     );
     // Showing the messages is part of the work.
     let shown = read.1.to_string().len();
-    println!(
+    eprintln!(
         "{} bytes read in {:?}, {shown} bytes of messages",
         domain.len() + problem.len(),
         started.elapsed()
@@ -165,6 +165,9 @@ fn parentheses_that_need_repair_again_and_again() {
         "(:action x) :effect (at a) ",
         "(:action x (and :effect ",
         ":effect ",
+        "(and at a ",
+        "(and at a) ",
+        ":init (at a) ",
         "(define ",
         "((((( ",
         "))))) ",

@@ -3,6 +3,7 @@
 //! Checking goes on after a mistake, so that one run reports all of them. What a mistake leaves
 //! unknown (a type that does not exist, say) fits everywhere, so that it is reported once.
 
+mod action;
 mod domain;
 mod formula;
 mod problem;

@@ -157,8 +157,8 @@ impl Vocabulary {
             );
             return None;
         }
-        let name = tree.word(head);
-        let Some(&predicate) = self.predicate_index.get(&name) else {
+        let name = tree.lower(head);
+        let Some(&predicate) = self.predicate_index.get(&*name) else {
             match &self.first_undeclared {
                 Some(first) => _ = first.get_or_init(|| tree.place(head)),
                 None => diagnostics.push(self.unknown_predicate(tree, head, &name, diagnostics)),
@@ -269,7 +269,7 @@ impl Vocabulary {
     ) -> Option<Term> {
         match tree.kind(node) {
             Kind::Variable => {
-                let word = tree.word(node);
+                let word = tree.lower(node);
                 let name = &word[1..];
                 let found = parameters.iter().position(|p| p.name == name);
                 if found.is_none() {
@@ -291,12 +291,12 @@ impl Vocabulary {
                 found.map(Term::Parameter)
             }
             Kind::Name => {
-                let name = tree.word(node);
-                let found = self.object_index.get(&name).copied();
+                let name = tree.lower(node);
+                let found = self.object_index.get(&*name).copied();
                 if found.is_none() {
                     let message =
                         Diagnostic::error(tree.place(node), format!("unknown object `{name}`"));
-                    let variable = parameters.iter().any(|p| p.name == name);
+                    let variable = parameters.iter().any(|p| p.name == *name);
                     diagnostics.push(
                         message
                             .label(if self.in_problem {

@@ -87,6 +87,8 @@ enum Fate {
     Static,
     /// False in every reachable state.
     Never,
+    /// No way to the goal depends on it.
+    Irrelevant,
     Dynamic(PropId),
 }
 
@@ -95,7 +97,7 @@ pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, Ground
     let mut goal = Vec::new();
     for &fact in &raw.goal {
         match fate[fact as usize] {
-            Fate::Static => {}
+            Fate::Static | Fate::Irrelevant => {}
             Fate::Dynamic(prop) => goal.push(prop),
             Fate::Never => {
                 let (atom, positive) = &raw.atoms[fact as usize];
@@ -138,6 +140,36 @@ pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, Ground
     })
 }
 
+/// The facts that a way to the goal may depend on: the goals, and the preconditions of every
+/// action that adds or deletes such a fact.
+fn relevant_facts(raw: &Raw) -> Vec<bool> {
+    let changed_by = Csr::from_pairs(raw.atoms.len(), 0u32, || {
+        (0..raw.pre.len()).flat_map(|action| {
+            let changed = raw.add.row(action).iter().chain(raw.del.row(action));
+            changed.map(move |&fact| (fact as usize, action as u32))
+        })
+    });
+    let mut relevant = vec![false; raw.atoms.len()];
+    let mut action_seen = vec![false; raw.pre.len()];
+    let mut queue: Vec<Fact> = raw.goal.clone();
+    raw.goal
+        .iter()
+        .for_each(|&fact| relevant[fact as usize] = true);
+    while let Some(fact) = queue.pop() {
+        for &action in changed_by.row(fact as usize) {
+            if std::mem::replace(&mut action_seen[action as usize], true) {
+                continue;
+            }
+            for &needed in raw.pre.row(action as usize) {
+                if !std::mem::replace(&mut relevant[needed as usize], true) {
+                    queue.push(needed);
+                }
+            }
+        }
+    }
+    relevant
+}
+
 /// Decides what becomes of each fact, and lists the dynamic ones in the order of propositions.
 fn decide(raw: &Raw) -> (Vec<Fate>, Vec<Fact>) {
     let mut added = vec![false; raw.atoms.len()];
@@ -152,10 +184,12 @@ fn decide(raw: &Raw) -> (Vec<Fate>, Vec<Fact>) {
         .for_each(|&fact| deleted[fact as usize] = true);
     let mut fate = Vec::with_capacity(raw.atoms.len());
     let mut order: Vec<Fact> = Vec::new();
+    let relevant = relevant_facts(raw);
     for fact in 0..raw.atoms.len() {
         fate.push(match (raw.in_init[fact], added[fact], deleted[fact]) {
             (true, _, false) => Fate::Static,
             (false, false, _) => Fate::Never,
+            _ if !relevant[fact] => Fate::Irrelevant,
             _ => {
                 order.push(fact as Fact);
                 // Numbered below, once the order is known.
@@ -180,7 +214,7 @@ fn merged_actions(raw: &Raw, fate: &[Fate]) -> Actions {
         into.clear();
         into.extend(facts.iter().filter_map(|&fact| match fate[fact as usize] {
             Fate::Dynamic(prop) => Some(prop),
-            Fate::Static | Fate::Never => None,
+            Fate::Static | Fate::Never | Fate::Irrelevant => None,
         }));
         into.sort_unstable();
         into.dedup();

@@ -28,7 +28,7 @@ struct Sum;
 impl Combine for Sum {
     #[inline]
     fn combine(a: u32, b: u32) -> u32 {
-        a.saturating_add(b).min(MAX_COST)
+        plus(a, b)
     }
 }
 
@@ -55,6 +55,12 @@ type Best = u64;
 
 const NO_ACTION: u32 = u32::MAX;
 
+/// The sum of two costs; costs saturate.
+#[inline]
+fn plus(a: u32, b: u32) -> u32 {
+    a.saturating_add(b).min(MAX_COST)
+}
+
 #[inline]
 fn best(cost: u32, action: u32) -> Best {
     u64::from(cost) << 32 | u64::from(action)
@@ -70,30 +76,123 @@ fn action_of(best: Best) -> u32 {
     best as u32
 }
 
+/// What an action with several preconditions does once all of them are settled.
+#[derive(Clone, Copy)]
+struct Firing {
+    own_cost: u32,
+    /// Its range in `Relaxation::adds`.
+    first: u32,
+    end: u32,
+}
+
+/// An action with a single precondition is an edge to each proposition it adds: no counting.
+#[derive(Clone, Copy)]
+struct Edge {
+    to: u32,
+    own_cost: u32,
+    action: u32,
+}
+
 /// The relaxed task, and the working memory of a pass over it.
 struct Relaxation<'a> {
     task: &'a Task,
     costs: Vec<u32>,
+    /// By proposition: the actions that need it and nothing else.
+    edges: Csr<Edge>,
+    /// By proposition: the other actions that need it.
     needed_by: Csr<u32>,
+    /// By action.
+    firings: Vec<Firing>,
+    /// Added propositions, action by action.
+    adds: Vec<u32>,
     /// Counters as they are before a pass.
     fresh: Vec<Counter>,
     without_pre: Vec<u32>,
     is_goal: Vec<bool>,
     counters: Vec<Counter>,
+    pass: Pass,
+    state: Vec<PropId>,
+}
+
+/// What is known of each proposition, and which are to be settled.
+struct Pass {
     best: Vec<Best>,
     queue: CostQueue,
-    state: Vec<PropId>,
+}
+
+impl Pass {
+    /// An action achieves a proposition at a cost, its own included.
+    #[inline(always)]
+    fn achieve(&mut self, prop: u32, cost: u32, own_cost: u32, action: u32) {
+        let candidate = best(cost, action);
+        let known = &mut self.best[prop as usize];
+        if candidate < *known {
+            if cost < cost_of(*known) {
+                *known = candidate;
+                self.queue.push(cost, prop);
+            } else if own_cost > 0 {
+                *known = candidate;
+            }
+        }
+    }
 }
 
 impl<'a> Relaxation<'a> {
     fn new(task: &'a Task, costs: Costs) -> Self {
         let actions = &task.actions;
-        let needed_by =
-            Csr::from_pairs(task.propositions.len(), 0u32, || {
-                actions.pre.rows().enumerate().flat_map(|(action, pre)| {
-                    pre.iter().map(move |prop| (prop.index(), action as u32))
+        let costs: Vec<u32> = task
+            .actions()
+            .map(|action| costs.of(task, action))
+            .collect();
+        let edges = Csr::from_pairs(
+            task.propositions.len(),
+            Edge {
+                to: 0,
+                own_cost: 0,
+                action: 0,
+            },
+            || {
+                let single = actions
+                    .pre
+                    .rows()
+                    .enumerate()
+                    .filter(|(_, pre)| pre.len() == 1);
+                single.flat_map(|(action, pre)| {
+                    let own_cost = costs[action];
+                    actions.add.row(action).iter().map(move |prop| {
+                        (
+                            pre[0].index(),
+                            Edge {
+                                to: prop.0,
+                                own_cost,
+                                action: action as u32,
+                            },
+                        )
+                    })
                 })
-            });
+            },
+        );
+        let needed_by = Csr::from_pairs(task.propositions.len(), 0u32, || {
+            let several = actions
+                .pre
+                .rows()
+                .enumerate()
+                .filter(|(_, pre)| pre.len() > 1);
+            several
+                .flat_map(|(action, pre)| pre.iter().map(move |prop| (prop.index(), action as u32)))
+        });
+        let mut adds: Vec<u32> = Vec::with_capacity(actions.add.items().len());
+        let firings = (0..actions.add.len())
+            .map(|action| {
+                let first = adds.len() as u32;
+                adds.extend(actions.add.row(action).iter().map(|prop| prop.0));
+                Firing {
+                    own_cost: costs[action],
+                    first,
+                    end: adds.len() as u32,
+                }
+            })
+            .collect();
         let fresh = actions
             .pre
             .rows()
@@ -108,11 +207,11 @@ impl<'a> Relaxation<'a> {
             .for_each(|prop| is_goal[prop.index()] = true);
         Self {
             task,
-            costs: task
-                .actions()
-                .map(|action| costs.of(task, action))
-                .collect(),
+            costs,
+            edges,
             needed_by,
+            firings,
+            adds,
             fresh,
             without_pre: (0..actions.pre.len())
                 .filter(|&action| actions.pre.row(action).is_empty())
@@ -120,8 +219,10 @@ impl<'a> Relaxation<'a> {
                 .collect(),
             is_goal,
             counters: Vec::new(),
-            best: vec![0; task.propositions.len()],
-            queue: CostQueue::default(),
+            pass: Pass {
+                best: vec![0; task.propositions.len()],
+                queue: CostQueue::default(),
+            },
             state: Vec::new(),
         }
     }
@@ -129,51 +230,47 @@ impl<'a> Relaxation<'a> {
     /// Settles propositions in the order of their costs until all goals are settled; `false` if
     /// they never are.
     fn explore<C: Combine>(&mut self, state: &[u32]) -> bool {
-        self.counters.clear();
-        self.counters.extend_from_slice(&self.fresh);
-        self.best.fill(best(UNREACHED, NO_ACTION));
-        self.queue.clear();
         self.state.clear();
         self.task.encoding.unpack(state, &mut self.state);
+        self.counters.clear();
+        self.counters.extend_from_slice(&self.fresh);
+        let Self {
+            edges,
+            needed_by,
+            firings,
+            adds,
+            is_goal,
+            counters,
+            pass,
+            ..
+        } = self;
+        pass.best.fill(best(UNREACHED, NO_ACTION));
+        pass.queue.clear();
+        for &prop in &self.state {
+            pass.best[prop.index()] = best(0, NO_ACTION);
+            pass.queue.push(0, prop.0);
+        }
+        let fire = |action: u32, pre_cost: u32, pass: &mut Pass| {
+            let Firing {
+                own_cost,
+                first,
+                end,
+            } = firings[action as usize];
+            let cost = plus(pre_cost, own_cost);
+            for &prop in &adds[first as usize..end as usize] {
+                pass.achieve(prop, cost, own_cost, action);
+            }
+        };
+        for &action in &self.without_pre {
+            fire(action, 0, pass);
+        }
         let mut goals = self.task.goal.len();
         if goals == 0 {
             return true;
         }
-        let Self {
-            task,
-            costs,
-            needed_by,
-            is_goal,
-            counters,
-            best: known,
-            queue,
-            ..
-        } = self;
-        for &prop in &self.state {
-            known[prop.index()] = best(0, NO_ACTION);
-            queue.push(0, prop.0);
-        }
-        // All preconditions of an action are settled, at this combined cost.
-        let fire = |action: u32, pre_cost: u32, queue: &mut CostQueue, known: &mut [Best]| {
-            let own = costs[action as usize];
-            let cost = pre_cost.saturating_add(own).min(MAX_COST);
-            let candidate = best(cost, action);
-            for &prop in task.actions.add.row(action as usize) {
-                let known = &mut known[prop.index()];
-                if cost < cost_of(*known) {
-                    *known = candidate;
-                    queue.push(cost, prop.0);
-                } else if candidate < *known && own > 0 {
-                    *known = candidate;
-                }
-            }
-        };
-        for &action in &self.without_pre {
-            fire(action, 0, queue, known);
-        }
-        while let Some((cost, prop)) = queue.pop() {
+        while let Some((cost, prop)) = pass.queue.pop() {
             let prop = prop as usize;
-            if cost_of(known[prop]) != cost {
+            if cost_of(pass.best[prop]) != cost {
                 continue;
             }
             if is_goal[prop] {
@@ -182,12 +279,20 @@ impl<'a> Relaxation<'a> {
                     return true;
                 }
             }
+            for edge in edges.row(prop) {
+                pass.achieve(
+                    edge.to,
+                    plus(cost, edge.own_cost),
+                    edge.own_cost,
+                    edge.action,
+                );
+            }
             for &action in needed_by.row(prop) {
                 let counter = &mut counters[action as usize];
                 counter.missing -= 1;
                 counter.cost = C::combine(counter.cost, cost);
                 if counter.missing == 0 {
-                    fire(action, counter.cost, queue, known);
+                    fire(action, counter.cost, pass);
                 }
             }
         }
@@ -198,7 +303,7 @@ impl<'a> Relaxation<'a> {
         self.task
             .goal
             .iter()
-            .map(|prop| cost_of(self.best[prop.index()]))
+            .map(|prop| cost_of(self.pass.best[prop.index()]))
     }
 }
 
@@ -291,7 +396,7 @@ impl<'a> Ff<'a> {
             if std::mem::replace(&mut self.in_plan[prop.index()], self.mark) == self.mark {
                 continue;
             }
-            let action = action_of(self.relaxation.best[prop.index()]);
+            let action = action_of(self.relaxation.pass.best[prop.index()]);
             if action == NO_ACTION {
                 continue;
             }

@@ -45,34 +45,57 @@ pub fn dijkstra(task: &Task, costs: Costs, limits: Limits, watch: &mut dyn Watch
     best_first(task, None, costs, limits, watch)
 }
 
-/// The cost of the best known way to each state, and what is known of the way on.
+/// The cost of the best known way to each state, and what is known of the way on. A search stores
+/// millions of these: 8 bytes and a bit each.
 #[derive(Default)]
 struct Nodes {
     /// g(s)
     path_cost: Vec<u32>,
-    /// w h(s), kept only where there is a heuristic.
-    weighted: Vec<f64>,
-    closed: Vec<bool>,
+    /// h(s), in single precision, rounded down so that an admissible estimate stays one; kept only
+    /// where there is a heuristic.
+    estimate: Vec<f32>,
+    /// One bit a state.
+    closed: Vec<u64>,
 }
 
 impl Nodes {
     fn push(&mut self, path_cost: u32) {
+        if self.path_cost.len().is_multiple_of(64) {
+            self.closed.push(0);
+        }
         self.path_cost.push(path_cost);
-        self.closed.push(false);
     }
 
-    /// Weighted estimates of the states stored last.
-    fn push_estimates(&mut self, weight: f64, estimates: &[Estimate]) {
-        let weighted =
-            |estimate: &Estimate| estimate.finite().map_or(f64::INFINITY, |h| weight * h);
-        self.weighted.extend(estimates.iter().map(weighted));
+    /// Closes or opens a state; whether it was closed.
+    fn set_closed(&mut self, state: StateId, closed: bool) -> bool {
+        let (word, bit) = (state.index() / 64, state.index() % 64);
+        let was = self.closed[word] >> bit & 1 == 1;
+        self.closed[word] = self.closed[word] & !(1 << bit) | u64::from(closed) << bit;
+        was
     }
 
-    /// Queues a state under f(s), unless it is a dead end.
-    fn queue(&self, state: StateId, open: &mut OpenList) {
-        let weighted = self.weighted.get(state.index()).copied().unwrap_or(0.0);
-        if weighted.is_finite() {
-            open.push(f64::from(self.path_cost[state.index()]) + weighted, state);
+    /// The estimates of the states stored last.
+    fn push_estimates(&mut self, estimates: &[Estimate]) {
+        self.estimate
+            .extend(estimates.iter().map(|estimate| match estimate.finite() {
+                Some(exact) => {
+                    let rounded = exact as f32;
+                    if f64::from(rounded) > exact {
+                        rounded.next_down()
+                    } else {
+                        rounded
+                    }
+                }
+                None => f32::INFINITY,
+            }));
+    }
+
+    /// Queues a state under f(s) = g(s) + w h(s), unless it is a dead end.
+    fn queue(&self, state: StateId, weight: f64, open: &mut OpenList) {
+        let estimate = self.estimate.get(state.index()).copied().unwrap_or(0.0);
+        if estimate.is_finite() {
+            let path_cost = f64::from(self.path_cost[state.index()]);
+            open.push(path_cost + weight * f64::from(estimate), state);
         }
     }
 }
@@ -88,18 +111,19 @@ fn best_first(
     let mut open = OpenList::default();
     let mut nodes = Nodes::default();
     nodes.push(0);
-    if let Some((heuristic, weight)) = &mut heuristic {
+    let weight = heuristic.as_ref().map_or(0.0, |(_, weight)| *weight);
+    if let Some((heuristic, _)) = &mut heuristic {
         match frame.evaluate_initial(*heuristic) {
-            Ok(estimate) => nodes.push_estimates(*weight, &[estimate]),
+            Ok(estimate) => nodes.push_estimates(&[estimate]),
             Err(limit) => return frame.end(Outcome::LimitReached(limit), 0),
         }
     }
-    nodes.queue(INITIAL, &mut open);
+    nodes.queue(INITIAL, weight, &mut open);
     // States to queue after this expansion: new ones and those reached at less cost.
     let mut improved: Vec<StateId> = Vec::new();
     let mut estimates = Vec::new();
     while let Some(state) = open.pop() {
-        if std::mem::replace(&mut nodes.closed[state.index()], true) {
+        if nodes.set_closed(state, true) {
             continue;
         }
         if frame.is_goal(state) {
@@ -132,22 +156,22 @@ fn best_first(
             } else if path_cost < nodes.path_cost[child.index()] {
                 nodes.path_cost[child.index()] = path_cost;
                 frame.reroute(child, state, action);
-                if std::mem::replace(&mut nodes.closed[child.index()], false) {
+                if nodes.set_closed(child, false) {
                     frame.statistics.reopened += 1;
                 }
                 improved.push(child);
             }
         }
-        if let Some((heuristic, weight)) = &mut heuristic {
+        if let Some((heuristic, _)) = &mut heuristic {
             let to = StateId::from_index(frame.registry.len() - usize::from(out_of_budget));
             frame.evaluate(*heuristic, from, to, &mut estimates);
-            nodes.push_estimates(*weight, &estimates);
+            nodes.push_estimates(&estimates);
         }
         if out_of_budget {
             return frame.end(Outcome::LimitReached(Limit::Evaluations), open.peak());
         }
         for &child in &improved {
-            nodes.queue(child, &mut open);
+            nodes.queue(child, weight, &mut open);
         }
     }
     frame.end(Outcome::Unsolvable, open.peak())

@@ -1,0 +1,10 @@
+//! The vector kernels. `unsafe` lives here and nowhere else: each kernel works on
+//! raw pointers into buffers whose sizes the engine computes from one plan.
+
+pub(crate) mod map;
+pub(crate) mod orbit;
+pub(crate) mod reduce;
+pub(crate) mod triples;
+pub(crate) mod triples_gradient;
+pub(crate) mod vector;
+pub(crate) mod windows;
