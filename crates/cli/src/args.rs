@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Check PDDL files and show what was understood
     Check(Check),
+    /// Draw random problems of the paper's eight domains
+    Generate(crate::generate::Generate),
+    /// Check a folder of problems and write its manifest
+    Suite(crate::suite::Suite),
 }
 
 #[derive(Debug, Args)]

@@ -3,10 +3,13 @@
 mod args;
 mod check;
 mod exit;
+mod folder;
+mod generate;
 mod input;
 mod output;
 mod resources;
 mod solve;
+mod suite;
 mod validate;
 mod watch;
 
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Suite(arguments) => suite::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
