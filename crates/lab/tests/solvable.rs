@@ -73,13 +73,7 @@ fn large_problems_have_plans() {
                 let problem = problem_of(&draw);
                 assert!(!is_trivial(&problem));
                 assert!(ground(&problem, &mut ()).is_ok(), "{}", problem.name);
-                // Parking has no recipe: search where that takes no more than a second. For the
-                // rest there is the argument in its module, which tests there check.
-                let plan = match recipes::plan(domain, &problem) {
-                    Some(plan) => plan,
-                    None if problem.objects.len() <= 25 => search(&problem),
-                    None => continue,
-                };
+                let plan = recipes::plan(domain, &problem);
                 let verdict = plan.validate(&problem);
                 assert!(verdict.is_ok(), "{}: {verdict:?}", problem.name);
             }
@@ -95,25 +89,15 @@ fn every_problem_of_every_suite_has_a_plan() {
         for domain in DomainName::ALL {
             let collection = draw(&suite.draws(domain), |_| ()).unwrap();
             let kept = collection.instances.len();
-            let mut by_recipe = 0;
             for instance in &collection.instances {
                 let problem = problem_of(&instance.draw);
                 assert!(ground(&problem, &mut ()).is_ok(), "{}", problem.name);
-                let small = suite == Suite::PaperTrain;
-                let plan = match recipes::plan(domain, &problem) {
-                    Some(plan) => {
-                        by_recipe += 1;
-                        plan
-                    }
-                    None if small => search(&problem),
-                    // Parking: the argument stands in its module, tests there check it.
-                    None => continue,
-                };
+                let plan = recipes::plan(domain, &problem);
                 let verdict = plan.validate(&problem);
                 assert!(verdict.is_ok(), "{}: {verdict:?}", problem.name);
             }
             eprintln!(
-                "{suite} {domain}: {kept} kept, {} dropped, {by_recipe} by recipe",
+                "{suite} {domain}: {kept} kept, all with plans; {} dropped",
                 collection.dropped.len()
             );
         }

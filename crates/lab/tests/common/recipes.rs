@@ -1,6 +1,6 @@
 //! Plans by the arguments that the generators' documentation gives for solvability.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use homing_lab::DomainName;
 use homing_pddl::Problem;
@@ -263,8 +263,113 @@ fn visitall(words: &Words, steps: &mut Steps) {
     }
 }
 
-/// A plan by recipe; there is none for parking.
-pub(crate) fn plan(domain: DomainName, problem: &Problem) -> Option<Plan> {
+/// The cars at each curb, the front one first.
+type Street = Vec<Vec<usize>>;
+
+/// The shortest list of moves (from curb, to curb) to a street that passes the test.
+fn shortest(start: &Street, test: impl Fn(&Street) -> bool) -> Option<Vec<(usize, usize)>> {
+    let mut seen = BTreeSet::from([start.clone()]);
+    let mut queue = VecDeque::from([(start.clone(), Vec::new())]);
+    while let Some((street, moves)) = queue.pop_front() {
+        if test(&street) {
+            return Some(moves);
+        }
+        for from in (0..street.len()).filter(|&curb| !street[curb].is_empty()) {
+            for to in (0..street.len()).filter(|&curb| curb != from && street[curb].len() < 2) {
+                let mut next = street.clone();
+                let car = next[from].pop().expect("there is a car");
+                next[to].push(car);
+                if seen.insert(next.clone()) {
+                    let mut longer = moves.clone();
+                    longer.push((from, to));
+                    queue.push_back((next, longer));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Curb after curb gets its cars, by moves among a few of the curbs not yet done: its own, those
+/// that its cars are at, and some with two free places together. The last three at once.
+fn parking(words: &Words, steps: &mut Steps) {
+    let numbers = |prefix: &str, words: &mut dyn Iterator<Item = &String>| -> Vec<String> {
+        let found: BTreeSet<&String> = words.filter(|word| word.starts_with(prefix)).collect();
+        found.into_iter().cloned().collect()
+    };
+    let cars = numbers("car_", &mut words.init.iter().flatten());
+    let curbs = numbers("curb_", &mut words.init.iter().flatten());
+    let number = |names: &[String], name: &str| {
+        let found = names.iter().position(|known| known == name);
+        found.expect("a known name")
+    };
+    let street = |facts: &[Vec<String>]| -> Street {
+        let mut street = vec![Vec::new(); curbs.len()];
+        for (car, curb) in Words::pairs(facts, "at-curb-num") {
+            street[number(&curbs, curb)].push(number(&cars, car));
+        }
+        for (behind, front) in Words::pairs(facts, "behind-car") {
+            let front = number(&cars, front);
+            let mut at = street.iter_mut();
+            let curb = at.find(|curb| curb.first() == Some(&front));
+            curb.expect("the front car is at a curb")
+                .push(number(&cars, behind));
+        }
+        street
+    };
+    let mut now = street(&words.init);
+    let goal = street(&words.goal);
+    let mut drive = |now: &mut Street, from: usize, to: usize| {
+        let car = now[from].pop().expect("there is a car");
+        let name = cars[car].as_str();
+        let front = |curb: &[usize]| curb.first().map(|&front| cars[front].as_str());
+        match (front(&now[from]), front(&now[to])) {
+            (None, None) => steps.go("move-curb-to-curb", &[name, &curbs[from], &curbs[to]]),
+            (None, Some(next)) => steps.go("move-curb-to-car", &[name, &curbs[from], next]),
+            (Some(old), None) => steps.go("move-car-to-curb", &[name, old, &curbs[to]]),
+            (Some(old), Some(next)) => steps.go("move-car-to-car", &[name, old, next]),
+        }
+        now[to].push(car);
+    };
+    let last = curbs.len().saturating_sub(3);
+    for (curb, wanted) in goal.iter().enumerate().take(last) {
+        let mut few = vec![curb];
+        few.extend(
+            (curb + 1..curbs.len()).filter(|&at| now[at].iter().any(|c| wanted.contains(c))),
+        );
+        for at in curb + 1..curbs.len() {
+            let free: usize = few.iter().map(|&at| 2 - now[at].len()).sum();
+            let helps = few.len() < 3 || free < 2 && now[at].len() < 2;
+            if helps && !few.contains(&at) {
+                few.push(at);
+            }
+        }
+        // Other cars need not be told apart.
+        let sign = |car: &usize| wanted.iter().position(|c| c == car).map_or(0, |at| at + 1);
+        let part: Street = few
+            .iter()
+            .map(|&at| now[at].iter().map(sign).collect())
+            .collect();
+        let signs: Vec<usize> = (1..=wanted.len()).collect();
+        let done = |street: &Street| wanted.is_empty() || street[0] == signs;
+        for (from, to) in shortest(&part, done).expect("a curb can be filled") {
+            drive(&mut now, few[from], few[to]);
+        }
+    }
+    let rest = now[last..].to_vec();
+    let done = |street: &Street| {
+        let pairs = street.iter().zip(&goal[last..]);
+        pairs
+            .into_iter()
+            .all(|(have, want)| want.is_empty() || have == want)
+    };
+    for (from, to) in shortest(&rest, done).expect("three curbs can be arranged") {
+        drive(&mut now, last + from, last + to);
+    }
+}
+
+/// A plan by recipe.
+pub(crate) fn plan(domain: DomainName, problem: &Problem) -> Plan {
     let words = Words::new(problem);
     let mut steps = Steps::default();
     match domain {
@@ -273,9 +378,9 @@ pub(crate) fn plan(domain: DomainName, problem: &Problem) -> Option<Plan> {
         DomainName::Gripper => gripper(&words, &mut steps),
         DomainName::Logistics => logistics(&words, &mut steps),
         DomainName::Miconic => miconic(&words, &mut steps),
-        DomainName::Parking => return None,
+        DomainName::Parking => parking(&words, &mut steps),
         DomainName::Satellite => satellite(&words, &mut steps),
         DomainName::Visitall => visitall(&words, &mut steps),
     }
-    Some(Plan { steps: steps.0 })
+    Plan { steps: steps.0 }
 }
