@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use crate::train::args::{ModelCommand, Train};
+
 /// A planner that learns: classical planning with heuristics, and heuristics made better by
 /// reinforcement learning.
 #[derive(Debug, Parser)]
@@ -33,6 +35,10 @@ pub(crate) enum Command {
     Generate(crate::generate::Generate),
     /// Check a folder of problems and write its manifest
     Suite(crate::suite::Suite),
+    /// Learn a heuristic for a domain from small problems
+    Train(Box<Train>),
+    /// Look into a trained model
+    Model(ModelCommand),
 }
 
 #[derive(Debug, Args)]
@@ -48,6 +54,14 @@ pub(crate) struct Solve {
     /// Estimate of the cost to the goal
     #[arg(long, value_enum, default_value_t = HeuristicName::Ff)]
     pub(crate) heuristic: HeuristicName,
+
+    /// Use a trained model as the heuristic
+    #[arg(long, value_name = "FILE", conflicts_with = "heuristic")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Threads that evaluate the model; all cores by default
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
 
     /// Order in which states are expanded
     #[arg(long, value_enum, default_value_t = SearchName::Gbfs)]

@@ -99,13 +99,14 @@ fn conclude(diagnostics: &Diagnostics) -> anyhow::Result<()> {
 pub(crate) enum Warnings {
     Show,
     Count,
+    Hide,
 }
 
 /// Shows messages on standard error and fails if they leave nothing to work with.
 fn show(diagnostics: &Diagnostics, warnings: Warnings) -> anyhow::Result<()> {
     let count = diagnostics.count(Severity::Warning);
-    if diagnostics.usable() && warnings == Warnings::Count {
-        if count > 0 {
+    if diagnostics.usable() && warnings != Warnings::Show {
+        if count > 0 && warnings == Warnings::Count {
             let plural = if count == 1 { "" } else { "s" };
             say(&format!(
                 "{count} warning{plural} about the input; `homing check` shows them\n"

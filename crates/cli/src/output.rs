@@ -98,6 +98,28 @@ impl PlanFile {
     }
 }
 
+/// Writes a file whole or not at all: a temporary one beside it, then renamed.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let written = || -> std::io::Result<()> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.prefix(".homing-").tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    written().map_err(|error| {
+        let message = format!("cannot write {}: {}", path.display(), reason(&error));
+        Failure::because(Exit::BadInput, message)
+    })
+}
+
 /// Prints to standard output. A reader that has gone away (`| head`) is no failure of ours.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use homing_learner::Model;
 use homing_pddl::Problem;
 use homing_planner::heuristic::{Add, Blind, Ff, Max};
 use homing_planner::search::{self, Limit, Limits, Outcome, SearchResult, Statistics};
@@ -11,8 +12,9 @@ use serde::Serialize;
 use crate::args::{HeuristicName, SearchName, Solve, typed_name};
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
+use crate::model::{learned, load_model_for};
 use crate::output::{PlanFile, print, say};
-use crate::resources::{cpu_seconds, peak_bytes};
+use crate::resources::{cpu_seconds, peak_bytes, resident_bytes};
 use crate::watch::{LimitWatch, catch_interrupts};
 
 /// Everything `--json` prints. A field that does not apply is null.
@@ -22,6 +24,7 @@ struct Record {
     domain: String,
     problem: String,
     heuristic: Option<String>,
+    model: Option<String>,
     search: String,
     weight: Option<f64>,
     unit_cost: bool,
@@ -82,6 +85,12 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     let start = Moment::now();
     catch_interrupts();
     let (domain, problem) = domain_and_problem(&arguments.files)?;
+    if arguments.memory_limit.is_some() && resident_bytes().is_none() {
+        return Err(Failure::because(
+            Exit::BadInput,
+            "--memory-limit needs /proc/self/status, which this system does not have",
+        ));
+    }
     let plan_file = arguments
         .plan_file
         .as_deref()
@@ -95,6 +104,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     // Made here, so that reading counts against the time limit.
     let mut watch = LimitWatch::new(arguments.time_limit, arguments.memory_limit, arguments.json);
     let problem = load_problem(&domain, &problem, warnings)?;
+    let model = match &arguments.model {
+        Some(path) => Some(load_model_for(path, &problem.domain)?),
+        None => None,
+    };
     let parsed = Moment::now();
     let grounded = ground(&problem, &mut watch);
     let ready = Moment::now();
@@ -104,7 +117,7 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
             if arguments.verbose {
                 describe(&task, &parsed, &ready, &start);
             }
-            let result = search(&task, arguments, &mut watch);
+            let result = search(&task, arguments, model.as_ref(), &mut watch)?;
             (Some(task), result)
         }
         Err(error) => (None, without_task(&error)?),
@@ -115,6 +128,7 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
         arguments,
         problem: &problem,
         task: task.as_ref(),
+        model: model.as_ref(),
         result: &result,
     };
     let cost = report.validate()?;
@@ -169,15 +183,23 @@ fn heuristic<'a>(name: HeuristicName, task: &'a Task, costs: Costs) -> Box<dyn H
     }
 }
 
-fn search(task: &Task, arguments: &Solve, watch: &mut LimitWatch) -> SearchResult {
+fn search(
+    task: &Task,
+    arguments: &Solve,
+    model: Option<&Model>,
+    watch: &mut LimitWatch,
+) -> anyhow::Result<SearchResult> {
     let costs = costs(arguments);
     let limits = Limits {
         max_evaluations: arguments.max_evaluations,
         max_expansions: arguments.max_expansions,
     };
-    let mut heuristic = heuristic(arguments.heuristic, task, costs);
+    let mut heuristic = match model {
+        Some(model) => Box::new(learned(model, task, arguments.threads)?),
+        None => heuristic(arguments.heuristic, task, costs),
+    };
     let heuristic = heuristic.as_mut();
-    match arguments.search {
+    let result = match arguments.search {
         SearchName::Gbfs => search::gbfs(task, heuristic, limits, watch),
         SearchName::Gbfls => search::gbfls(task, heuristic, limits, watch),
         SearchName::Astar => search::astar(task, heuristic, costs, limits, watch),
@@ -185,7 +207,8 @@ fn search(task: &Task, arguments: &Solve, watch: &mut LimitWatch) -> SearchResul
             search::weighted_astar(task, heuristic, arguments.weight, costs, limits, watch)
         }
         SearchName::Dijkstra => search::dijkstra(task, costs, limits, watch),
-    }
+    };
+    Ok(result)
 }
 
 fn outcome_word(outcome: &Outcome) -> (&'static str, Exit) {
@@ -208,6 +231,7 @@ struct Report<'a> {
     arguments: &'a Solve,
     problem: &'a Arc<Problem>,
     task: Option<&'a Task>,
+    model: Option<&'a Model>,
     result: &'a SearchResult,
 }
 
@@ -239,8 +263,15 @@ impl Report<'_> {
             outcome: outcome_word(&self.result.outcome).0,
             domain: self.problem.domain.name.clone(),
             problem: self.problem.name.clone(),
-            heuristic: (self.arguments.search != SearchName::Dijkstra)
-                .then(|| typed_name(&self.arguments.heuristic)),
+            heuristic: (self.arguments.search != SearchName::Dijkstra).then(|| match self.model {
+                Some(model) => format!("H-{}", model.header.config.heuristic.name()),
+                None => typed_name(&self.arguments.heuristic),
+            }),
+            model: self
+                .arguments
+                .model
+                .as_ref()
+                .map(|path| path.display().to_string()),
             search: typed_name(&self.arguments.search),
             weight: (self.arguments.search == SearchName::Wastar).then_some(self.arguments.weight),
             unit_cost: self.arguments.unit_cost,

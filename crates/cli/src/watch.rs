@@ -22,6 +22,11 @@ pub(crate) fn catch_interrupts() {
     let _ = ctrlc::set_handler(handler);
 }
 
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// The clock is read at most once in so many evaluations or expansions.
 const WORK_BETWEEN_LOOKS: u64 = 64;
 
@@ -113,7 +118,7 @@ impl Watch for LimitWatch {
             }
             self.last_work = work;
         }
-        if INTERRUPTED.load(Ordering::Relaxed) {
+        if interrupted() {
             return Some(Stop::Interrupted);
         }
         let now = Instant::now();

@@ -51,6 +51,9 @@ fn the_lines_that_tools_parse_appear_once_each() {
         let problem = fixture("valid/delivery/p02.pddl");
         let run = run!["solve", "--search", search, "--heuristic", "add", problem].ends_with(0);
         for (start, fits) in LINES {
+            if start == "Peak memory: " && !cfg!(target_os = "linux") {
+                continue;
+            }
             let rest = run.line(start);
             assert!(fits(rest), "`{start}{rest}`");
         }
@@ -157,7 +160,10 @@ fn json_is_one_object_and_nothing_else() {
         .collect();
     assert_eq!(found, expected);
     assert!(strings.iter().all(|key| record[*key].is_string()));
-    assert!(counts.iter().all(|key| record[*key].is_u64()));
+    let is_count = |key: &&str| {
+        record[*key].is_u64() || *key == "peak_memory_kb" && !cfg!(target_os = "linux")
+    };
+    assert!(counts.iter().all(is_count));
     assert!(numbers.iter().all(|key| record[*key].is_number()));
     assert_eq!(record["outcome"], "solved");
     assert_eq!(record["weight"], 3.0);
@@ -362,6 +368,7 @@ fn limits_on_work_end_with_12() {
     );
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn out_of_memory_ends_with_22_and_statistics() {
     let folder = tempfile::tempdir().expect("a folder");
