@@ -341,20 +341,28 @@ def version_of(binary):
     return done.stdout.strip() or None
 
 
+def revision(given=None):
+    """What git calls this revision, unless it is given."""
+    if given:
+        return given
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=REPOSITORY)
+    return done.stdout.strip() or None
+
+
+def processor():
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return model[1] if model else None
+
+
 def origin(arguments, downward, cores, floor):
     """Where the numbers come from."""
-    def output(*command):
-        done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return {
-        "revision": arguments.revision or output("git", "describe", "--always", "--dirty"),
+        "revision": revision(arguments.revision),
         "homing": None if arguments.peers_only else version_of(arguments.homing),
         "command": " ".join(["dev/peers/planner.py", *arguments.shown]),
         "python": platform.python_version(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "processor": model[1] if model else None,
+        "processor": processor(),
         "processors": os.cpu_count(),
         "cores": cores,
         "fast_downward": downward.version(),

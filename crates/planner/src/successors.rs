@@ -166,21 +166,3 @@ impl Cases {
         }
     }
 }
-
-/// Applies an action to a packed state in place.
-#[inline]
-pub(crate) fn apply(task: &Task, action: ActionId, state: &mut [u32]) {
-    for effect in task.encoding.effects.row(action.index()) {
-        let word = &mut state[effect.word as usize];
-        *word = *word & !effect.mask | effect.value;
-    }
-}
-
-/// Whether a packed state is a goal.
-#[inline]
-pub(crate) fn is_goal(task: &Task, state: &[u32]) -> bool {
-    task.encoding
-        .goal
-        .iter()
-        .all(|condition| condition.holds(state))
-}

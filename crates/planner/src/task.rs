@@ -134,6 +134,24 @@ impl Task {
         self.encoding.pack(&self.init)
     }
 
+    /// Applies an action to a packed state in place, whether it is applicable or not.
+    #[inline]
+    pub fn apply(&self, action: ActionId, state: &mut [u32]) {
+        for effect in self.encoding.effects.row(action.index()) {
+            let word = &mut state[effect.word as usize];
+            *word = *word & !effect.mask | effect.value;
+        }
+    }
+
+    /// Whether a packed state is a goal.
+    #[inline]
+    pub fn is_goal(&self, state: &[u32]) -> bool {
+        self.encoding
+            .goal
+            .iter()
+            .all(|condition| condition.holds(state))
+    }
+
     /// An action as plans show it: `(stack a b)`.
     pub fn action_name(&self, action: ActionId) -> ActionName<'_> {
         ActionName { task: self, action }

@@ -108,12 +108,10 @@ impl Heuristic for Blind<'_> {
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
-        estimates.extend(states.iter().map(|state| {
-            Estimate::new(if crate::successors::is_goal(self.task, state) {
-                0.0
-            } else {
-                1.0
-            })
-        }));
+        estimates.extend(
+            states
+                .iter()
+                .map(|state| Estimate::new(if self.task.is_goal(state) { 0.0 } else { 1.0 })),
+        );
     }
 }

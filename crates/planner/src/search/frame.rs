@@ -4,7 +4,7 @@ use crate::heuristic::{Estimate, Heuristic};
 use crate::plan::Plan;
 use crate::registry::{Registry, StateId};
 use crate::search::{Limit, Limits, Outcome, SearchResult, Statistics};
-use crate::successors::{SuccessorGenerator, apply, is_goal};
+use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::watch::{Progress, Watch};
 
@@ -72,7 +72,7 @@ impl<'a> Frame<'a> {
     }
 
     pub(super) fn is_goal(&self, state: StateId) -> bool {
-        is_goal(self.task, self.registry.state(state))
+        self.task.is_goal(self.registry.state(state))
     }
 
     /// How many evaluations are left; `u64::MAX` without a limit.
@@ -155,7 +155,7 @@ impl<'a> Frame<'a> {
         let action = self.applicable[index];
         self.words.clear();
         self.words.extend_from_slice(&self.parent_words);
-        apply(self.task, action, &mut self.words);
+        self.task.apply(action, &mut self.words);
         self.statistics.generated += 1;
         let (state, is_new) = self.registry.insert(&self.words);
         if is_new {
