@@ -9,6 +9,7 @@ use crate::kernels::map::{ComposeGradient, Map, MapGradient, Run, Start};
 use crate::kernels::orbit::{SIX, orbit_count};
 use crate::kernels::reduce::{ActivationGradient, NullaryGradient, Reduce};
 use crate::kernels::vector::{self, Kernel};
+use crate::params::factorial;
 use crate::plan::{ComposePlan, MapPlan, NONE, Plan, TILE};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
@@ -549,7 +550,7 @@ fn map_gradient(
             stride: map.outputs * lanes,
             columns: map.outputs,
             weights: weights.transposed.as_ptr(),
-            tile_stride: weights.transposed.len() / learned * TILE,
+            tile_stride: factorial(map.arity) * map.outputs * TILE,
         };
         dispatch(
             group.simd,

@@ -148,6 +148,7 @@ impl Map<'_> {
 /// acc[t][j] + Σ_c w[c][j] x[t][c]. By value, so that the accumulators stay in
 /// registers whatever the caller does with them.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // both indices run over both arrays
 unsafe fn accumulate<V: Vector, const T: usize>(
     x: [*const f32; T],
     mut w: *const f32,

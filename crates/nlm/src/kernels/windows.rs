@@ -51,13 +51,18 @@ pub(crate) struct Windows<'a> {
 /// See [`Windows::penalties`].
 pub(crate) fn penalties(lanes: usize) -> Vec<f32> {
     let mut all = Vec::new();
-    for first_equal in 0..2 {
-        for last_equal in 0..2 {
+    for canonical in &CANONICAL {
+        for last_equal in [false, true] {
             for used in 0..=lanes {
-                for s in 0..SIX {
+                let slots = canonical[0].iter().zip(&canonical[1]);
+                for (&apart, &equal) in slots {
                     for lane in 0..lanes {
-                        let last = usize::from(last_equal == 1 && lane == 0);
-                        let takes_part = lane < used && CANONICAL[first_equal][last][s];
+                        let slot = if last_equal && lane == 0 {
+                            equal
+                        } else {
+                            apart
+                        };
+                        let takes_part = lane < used && slot;
                         all.push(if takes_part { 0.0 } else { f32::INFINITY });
                     }
                 }
