@@ -28,6 +28,8 @@ const STORED_BYTES: usize = 192 << 20;
 
 #[derive(Default)]
 pub(crate) struct WideEngine {
+    /// Recompute always, for tests.
+    always_recompute: bool,
     objects: usize,
     distinct: bool,
     /// 0, 1, 2, ...
@@ -158,7 +160,7 @@ impl WideEngine {
     /// Whether the coefficients of every window are kept.
     fn stored(&self, plan: &Plan) -> bool {
         let columns = plan.own_columns.get(3).copied().unwrap_or(0);
-        self.windows * columns * SIX * LANES * 4 <= STORED_BYTES
+        !self.always_recompute && self.windows * columns * SIX * LANES * 4 <= STORED_BYTES
     }
 
     /// The value of one structure.
@@ -617,5 +619,65 @@ impl WideEngine {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Nlm, NlmConfig, Quantifiers};
+
+    fn star(objects: usize, arity: usize) -> Structure {
+        let mut s = Structure::new(objects);
+        for x in 0..objects {
+            s.insert(0, &[x, (x * x + 1) % objects]);
+            if arity == 3 {
+                s.insert(0, &[x, (x * 7) % objects, (x + 3) % objects]);
+            }
+        }
+        s
+    }
+
+    #[test]
+    fn recomputing_triples_changes_no_bit() {
+        for distinct in [false, true] {
+            for channels in [vec![0, 0, 1], vec![0, 0, 1, 1]] {
+                let arity = channels.len() - 1;
+                let nlm = Nlm::new(NlmConfig {
+                    input_channels: channels,
+                    quantifiers: Quantifiers::ExistsForall,
+                    distinct,
+                    ..NlmConfig::default()
+                })
+                .unwrap();
+                let prepared = nlm.prepare(&nlm.init(3), Simd::best());
+                for objects in [1, 2, 3, 9, 19] {
+                    let structure = star(objects, arity);
+                    let job = prepared.job(&structure);
+                    let mut stores = WideEngine::default();
+                    let mut recomputes = WideEngine {
+                        always_recompute: true,
+                        ..WideEngine::default()
+                    };
+                    let (a, b) = (stores.forward(&job), recomputes.forward(&job));
+                    assert_eq!(a.to_bits(), b.to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_hundred_and_fifty_objects_stay_under_a_gibibyte() {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: vec![2, 6, 2],
+            quantifiers: Quantifiers::ExistsForall,
+            ..NlmConfig::default()
+        })
+        .unwrap();
+        let prepared = nlm.prepare(&nlm.init(3), Simd::best());
+        let structure = star(250, 2);
+        let mut engine = WideEngine::default();
+        assert!(engine.forward(&prepared.job(&structure)).is_finite());
+        assert!(engine.bytes() < 1 << 30, "{} bytes", engine.bytes());
     }
 }

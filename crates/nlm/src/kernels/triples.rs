@@ -93,12 +93,15 @@ impl Triples {
             let own = self.own.wrapping_add(orbit * self.own_stride);
             let weights = self.weights.wrapping_add((f * self.columns + j) * SIX);
             product::<V, J>(own, self.columns, weights, &mut acc);
-            for (i, acc) in acc.iter().enumerate() {
+            // In three sweeps over the features: one chain through all three would be
+            // longer than what the processor can look ahead.
+            let mut all = acc;
+            for (i, slots) in all.iter_mut().enumerate() {
                 let q = f + j + i;
-                let mut slots = inverse(*acc);
+                *slots = inverse(*slots);
                 let bias = V::splat(*self.bias.add(q));
                 if self.expanded.is_null() {
-                    for slot in &mut slots {
+                    for slot in slots.iter_mut() {
                         *slot = bias.add(*slot);
                     }
                 } else {
@@ -111,16 +114,23 @@ impl Triples {
                         *slot = bias.add(bc).add(ac).add(ab).add(*slot);
                     }
                 }
-                if !self.output.is_null() {
-                    for slot in &mut slots {
+            }
+            if !self.output.is_null() {
+                for slots in &mut all {
+                    for slot in slots.iter_mut() {
                         *slot = slot.sigmoid();
                     }
+                }
+            }
+            for (i, slots) in all.iter().enumerate() {
+                let q = f + j + i;
+                if !self.output.is_null() {
                     let to = orbit * self.own_stride + q * SIX * lanes;
-                    store_six(fourier(slots), self.output.add(to));
+                    store_six(fourier(*slots), self.output.add(to));
                 }
                 if !self.slots.is_null() {
                     let to = orbit * self.slots_stride + q * SIX * lanes;
-                    store_six(slots, self.slots.add(to));
+                    store_six(*slots, self.slots.add(to));
                 }
                 for (s, slot) in slots.iter().enumerate() {
                     if canonical[s] {

@@ -209,12 +209,15 @@ impl Windows<'_> {
             let own = window.own.wrapping_add(step.from * SIX * lanes);
             let weights = step.weights.wrapping_add((f * step.columns + j) * SIX);
             product::<V, J>(own, step.columns, weights, &mut acc);
-            for (i, acc) in acc.iter().enumerate() {
+            // In three sweeps over the features: one chain through all three would be
+            // longer than what the processor can look ahead.
+            let mut all = acc;
+            for (i, slots) in all.iter_mut().enumerate() {
                 let q = f + j + i;
-                let mut slots = inverse(*acc);
+                *slots = inverse(*slots);
                 let bias = V::splat(*step.bias.add(q));
                 if step.pairs.is_null() {
-                    for slot in &mut slots {
+                    for slot in slots.iter_mut() {
                         *slot = bias.add(*slot);
                     }
                 } else {
@@ -250,15 +253,22 @@ impl Windows<'_> {
                         slots[s] = sums[s].add(slots[s]);
                     }
                 }
-                if let Some(column) = step.output {
-                    for slot in &mut slots {
+            }
+            if step.output.is_some() {
+                for slots in &mut all {
+                    for slot in slots.iter_mut() {
                         *slot = slot.sigmoid();
                     }
+                }
+            }
+            for (i, slots) in all.iter().enumerate() {
+                let q = f + j + i;
+                if let Some(column) = step.output {
                     let to = window.own.add((column + q) * SIX * lanes);
-                    store_six(fourier(slots), to);
+                    store_six(fourier(*slots), to);
                 }
                 if reduce {
-                    self.reduce(window, q, slots);
+                    self.reduce(window, q, *slots);
                 }
             }
         }
