@@ -10,6 +10,7 @@
 use crate::buffer::Buffer;
 use crate::engine_triples::{slots_of, ternary};
 use crate::kernels::map::{Map, Run, Start};
+use crate::kernels::max_plus::MaxPlus;
 use crate::kernels::orbit::{RHO, SIGN, SIX};
 use crate::kernels::triples::{EndReduction, Orbits};
 use crate::kernels::vector::{self, HALF, Kernel};
@@ -477,7 +478,8 @@ impl WideEngine {
     }
 
     /// Lays out what pairs contribute to triples with z running along rows.
-    fn lay_out_pairs(&mut self, layer: usize, features: usize) {
+    /// What goes in the place of position 0 has the bias added.
+    fn lay_out_pairs(&mut self, layer: usize, features: usize, bias: &[f32]) {
         let (objects, blocks, width) = (self.objects, self.blocks(), self.width());
         while self.pairs.len() <= layer {
             self.pairs.push(Buffer::default());
@@ -493,9 +495,10 @@ impl WideEngine {
                 for c in 0..outputs {
                     let source = &from[row + c * LANES..][..used];
                     let at = (x * 2 * outputs + c) * width + block * LANES;
-                    to[at..at + used].copy_from_slice(source);
-                    for (lane, &v) in source.iter().enumerate() {
+                    for (lane, v) in source.iter().enumerate() {
+                        let v = if c < features { bias[c] + v } else { *v };
                         let z = block * LANES + lane;
+                        to[at + lane] = v;
                         to[(z * 2 * outputs + outputs + c) * width + x] = v;
                     }
                 }
@@ -510,7 +513,14 @@ impl WideEngine {
         let both = plan.quantifiers == 2;
         let (objects, width) = (self.objects, self.width());
         if plan.layers[layer][3].expand.is_some() {
-            self.lay_out_pairs(layer, features);
+            let bias = &job.weights[layer][3].bias;
+            self.lay_out_pairs(layer, features, bias);
+        }
+        let compose = &plan.layers[layer][3];
+        if compose.own.is_none() && compose.column.is_none() && compose.expand.is_some() {
+            self.max_plus(job, layer);
+            self.end_triples(job, compose);
+            return;
         }
         let stored = self.stored(plan);
         let first = if stored { layer } else { 0 };
@@ -568,7 +578,69 @@ impl WideEngine {
                 penalties: self.penalties.as_ptr(),
             },
         );
-        let compose = &plan.layers[layer][3];
+        self.end_triples(job, compose);
+    }
+
+    /// The extrema of triples that read no triples: everything is in the rows
+    /// of (x, z), nothing in those of (z, x).
+    fn max_plus(&mut self, job: &Job<'_>, layer: usize) {
+        let plan = job.plan;
+        let features = plan.features;
+        let (objects, width) = (self.objects, self.width());
+        let quantified = features * plan.quantifiers;
+        self.red_pairs.reserve(objects * 2 * quantified * width);
+        let stride = SIX * features * width;
+        for quantifier in 0..plan.quantifiers {
+            let minimum = quantifier == 1;
+            let worst = if minimum {
+                f32::INFINITY
+            } else {
+                f32::NEG_INFINITY
+            };
+            for x in 0..objects {
+                let at = ((x * 2 + 1) * quantified + quantifier * features) * width;
+                self.red_pairs.fill(at, features * width, worst);
+                if plan.distinct {
+                    for q in 0..features {
+                        let diagonal = x * stride + (3 * features + q) * width + x;
+                        self.pairs[layer].set(diagonal, worst);
+                    }
+                }
+            }
+            let pairs = self.pairs[layer].as_ptr();
+            dispatch(
+                job.simd,
+                &MaxPlus {
+                    objects,
+                    distinct: plan.distinct,
+                    features,
+                    minimum,
+                    width,
+                    b: pairs.wrapping_add(features * width),
+                    a: pairs.wrapping_add(2 * features * width),
+                    c: pairs.wrapping_add(3 * features * width),
+                    stride,
+                    red: self
+                        .red_pairs
+                        .as_mut_ptr()
+                        .wrapping_add(quantifier * features * width),
+                    red_stride: 2 * quantified * width,
+                },
+            );
+        }
+        if plan.distinct {
+            // The next structure may lay out its rows elsewhere in this
+            // buffer, and must find nothing infinite in the padding.
+            self.pairs[layer].fill(0, objects * stride, 0.0);
+        }
+    }
+
+    /// From the extrema in rows to `red[2]` and its transpose, ended.
+    fn end_triples(&mut self, job: &Job<'_>, compose: &ComposePlan) {
+        let plan = job.plan;
+        let features = plan.features;
+        let both = plan.quantifiers == 2;
+        let objects = self.objects;
         let column = compose.red_column.expect("triples are reduced");
         self.collect_pairs(plan, column);
         for red in [&mut self.red[2], &mut self.red_t] {

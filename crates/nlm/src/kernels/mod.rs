@@ -2,6 +2,7 @@
 //! raw pointers into buffers whose sizes the engine computes from one plan.
 
 pub(crate) mod map;
+pub(crate) mod max_plus;
 pub(crate) mod orbit;
 pub(crate) mod reduce;
 pub(crate) mod triples;

@@ -17,7 +17,7 @@ pub(crate) struct Step {
     pub(crate) weights: *const f32,
     pub(crate) bias: *const f32,
     /// `[x][6][features][width]`: what (x, z) and then what (z, x) contributes
-    /// as the pair without position 0, 1, 2. Null for nothing.
+    /// as the pair without position 0 (the bias added), 1, 2. Null for nothing.
     pub(crate) pairs: *const f32,
     /// The column where the coefficients of the activations go, if any.
     pub(crate) output: Option<usize>,
@@ -111,13 +111,14 @@ impl Kernel for Windows<'_> {
             for x in 0..n {
                 for y in self.orbits.after(x)..n {
                     let first = self.orbits.after(y);
-                    for q in 0..2 * quantified {
-                        let start = if q % quantified < self.features {
-                            f32::NEG_INFINITY
-                        } else {
-                            f32::INFINITY
-                        };
-                        V::splat(start).store(self.row.add(q * lanes));
+                    for back in 0..2 {
+                        let row = self.row.add(back * quantified * lanes);
+                        for q in 0..self.features {
+                            V::splat(f32::NEG_INFINITY).store(row.add(q * lanes));
+                        }
+                        for q in self.features..quantified {
+                            V::splat(f32::INFINITY).store(row.add(q * lanes));
+                        }
                     }
                     for z in (first..n).step_by(lanes) {
                         let used = (n - z).min(lanes);
@@ -215,8 +216,8 @@ impl Windows<'_> {
             for (i, slots) in all.iter_mut().enumerate() {
                 let q = f + j + i;
                 *slots = inverse(*slots);
-                let bias = V::splat(*step.bias.add(q));
                 if step.pairs.is_null() {
+                    let bias = V::splat(*step.bias.add(q));
                     for slot in slots.iter_mut() {
                         *slot = bias.add(*slot);
                     }
@@ -230,22 +231,22 @@ impl Windows<'_> {
                     let (yz, zy) = (py.add(z), py.add(3 * next + z));
                     let (xy, yx) = (px.add(y), px.add(3 * next + y));
                     let sums = [
-                        bias.add(V::load(yz))
+                        V::load(yz)
                             .add(V::load(xz.add(next)))
                             .add(V::splat(*xy.add(2 * next))),
-                        bias.add(V::load(zy))
+                        V::load(zy)
                             .add(V::splat(*xy.add(next)))
                             .add(V::load(xz.add(2 * next))),
-                        bias.add(V::load(xz))
+                        V::load(xz)
                             .add(V::load(yz.add(next)))
                             .add(V::splat(*yx.add(2 * next))),
-                        bias.add(V::load(zx))
+                        V::load(zx)
                             .add(V::splat(*yx.add(next)))
                             .add(V::load(yz.add(2 * next))),
-                        bias.add(V::splat(*xy))
+                        V::splat(*xy)
                             .add(V::load(zy.add(next)))
                             .add(V::load(zx.add(2 * next))),
-                        bias.add(V::splat(*yx))
+                        V::splat(*yx)
                             .add(V::load(zx.add(next)))
                             .add(V::load(zy.add(2 * next))),
                     ];
