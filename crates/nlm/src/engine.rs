@@ -242,7 +242,7 @@ impl Engine {
                 permuted: &table.permuted,
                 without: &[],
                 arity: map.arity,
-                start: Start::Zero,
+                start: weights.expand_start(),
                 runs: &runs,
                 y: self.expanded.as_mut_ptr(),
                 y_stride: map.outputs * lanes,

@@ -339,7 +339,7 @@ impl WideEngine {
                 permuted: &self.rows[..rows],
                 without: &[],
                 arity: n,
-                start: Start::Zero,
+                start: weights.expand_start(),
                 runs: &runs,
                 y: self.expanded.as_mut_ptr(),
                 y_stride: map.outputs * LANES,
@@ -478,8 +478,7 @@ impl WideEngine {
     }
 
     /// Lays out what pairs contribute to triples with z running along rows.
-    /// What goes in the place of position 0 has the bias added.
-    fn lay_out_pairs(&mut self, layer: usize, features: usize, bias: &[f32]) {
+    fn lay_out_pairs(&mut self, layer: usize, features: usize) {
         let (objects, blocks, width) = (self.objects, self.blocks(), self.width());
         while self.pairs.len() <= layer {
             self.pairs.push(Buffer::default());
@@ -495,10 +494,9 @@ impl WideEngine {
                 for c in 0..outputs {
                     let source = &from[row + c * LANES..][..used];
                     let at = (x * 2 * outputs + c) * width + block * LANES;
-                    for (lane, v) in source.iter().enumerate() {
-                        let v = if c < features { bias[c] + v } else { *v };
+                    to[at..at + used].copy_from_slice(source);
+                    for (lane, &v) in source.iter().enumerate() {
                         let z = block * LANES + lane;
-                        to[at + lane] = v;
                         to[(z * 2 * outputs + outputs + c) * width + x] = v;
                     }
                 }
@@ -513,8 +511,7 @@ impl WideEngine {
         let both = plan.quantifiers == 2;
         let (objects, width) = (self.objects, self.width());
         if plan.layers[layer][3].expand.is_some() {
-            let bias = &job.weights[layer][3].bias;
-            self.lay_out_pairs(layer, features, bias);
+            self.lay_out_pairs(layer, features);
         }
         let compose = &plan.layers[layer][3];
         if compose.own.is_none() && compose.column.is_none() && compose.expand.is_some() {

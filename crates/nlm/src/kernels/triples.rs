@@ -1,7 +1,7 @@
 //! Compose at arity 3 with states in lanes, forward.
 
 use super::orbit::{AC, BC, CANONICAL, SIX, fourier, inverse, pairs, product, store_six};
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, prefetch};
 use crate::plan::TILE;
 
 /// The orbits of a group, in the order they are stored.
@@ -29,9 +29,9 @@ pub(crate) struct Triples {
     pub(crate) columns: usize,
     /// `[feature tile][column][TILE][6]`.
     pub(crate) weights: *const f32,
-    /// `[O^2][3][features][lanes]`, or null.
+    /// `[O^2][3][features][lanes]`, the bias in the first of the three, or null.
     pub(crate) expanded: *const f32,
-    /// `[features]`.
+    /// `[features]`, for where `expanded` is null.
     pub(crate) bias: *const f32,
     pub(crate) features: usize,
     pub(crate) both: bool,
@@ -59,6 +59,8 @@ impl Kernel for Triples {
                     for z in self.orbits.after(y)..n {
                         let rows = pairs(x, y, z, n);
                         let canonical = &CANONICAL[usize::from(x == y)][usize::from(y == z)];
+                        let next = self.own.wrapping_add((orbit + 1) * self.own_stride);
+                        prefetch(next, self.columns * SIX * V::LANES);
                         for f in (0..self.features).step_by(TILE) {
                             if V::WIDE {
                                 self.tile::<V, 4>(orbit, &rows, canonical, f, 0);
@@ -93,15 +95,12 @@ impl Triples {
             let own = self.own.wrapping_add(orbit * self.own_stride);
             let weights = self.weights.wrapping_add((f * self.columns + j) * SIX);
             product::<V, J>(own, self.columns, weights, &mut acc);
-            // In three sweeps over the features: one chain through all three would be
-            // longer than what the processor can look ahead.
-            let mut all = acc;
-            for (i, slots) in all.iter_mut().enumerate() {
+            for (i, acc) in acc.iter().enumerate() {
                 let q = f + j + i;
-                *slots = inverse(*slots);
-                let bias = V::splat(*self.bias.add(q));
+                let mut slots = inverse(*acc);
                 if self.expanded.is_null() {
-                    for slot in slots.iter_mut() {
+                    let bias = V::splat(*self.bias.add(q));
+                    for slot in &mut slots {
                         *slot = bias.add(*slot);
                     }
                 } else {
@@ -111,26 +110,19 @@ impl Triples {
                         let bc = V::load(e.add(rows[BC[s]] * 3 * width));
                         let ac = V::load(e.add(rows[AC[s]] * 3 * width + width));
                         let ab = V::load(e.add(rows[s] * 3 * width + 2 * width));
-                        *slot = bias.add(bc).add(ac).add(ab).add(*slot);
+                        *slot = bc.add(ac).add(ab).add(*slot);
                     }
                 }
-            }
-            if !self.output.is_null() {
-                for slots in &mut all {
-                    for slot in slots.iter_mut() {
+                if !self.output.is_null() {
+                    for slot in &mut slots {
                         *slot = slot.sigmoid();
                     }
-                }
-            }
-            for (i, slots) in all.iter().enumerate() {
-                let q = f + j + i;
-                if !self.output.is_null() {
                     let to = orbit * self.own_stride + q * SIX * lanes;
-                    store_six(fourier(*slots), self.output.add(to));
+                    store_six(fourier(slots), self.output.add(to));
                 }
                 if !self.slots.is_null() {
                     let to = orbit * self.slots_stride + q * SIX * lanes;
-                    store_six(*slots, self.slots.add(to));
+                    store_six(slots, self.slots.add(to));
                 }
                 for (s, slot) in slots.iter().enumerate() {
                     if canonical[s] {

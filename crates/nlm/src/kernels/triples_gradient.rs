@@ -273,7 +273,8 @@ impl Kernel for OrbitWeightGradient {
                 let mut c = 0;
                 if V::WIDE {
                     while c + 2 <= self.columns {
-                        self.tile::<V, 2, 2>(c, q);
+                        self.tile::<V, 2, 1>(c, q);
+                        self.tile::<V, 2, 1>(c, q + 1);
                         c += 2;
                     }
                 }

@@ -103,6 +103,22 @@ pub(crate) trait Kernel {
     unsafe fn run<V: Vector>(&self);
 }
 
+/// Asks for `len` f32 to be brought near; any address will do.
+#[inline(always)]
+pub(crate) fn prefetch(from: *const f32, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for i in (0..len).step_by(16) {
+        // SAFETY: a prefetch of whatever address never faults, and every
+        // x86-64 processor has it.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(i).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, len);
+}
+
 /// Runs a kernel with the instructions of `level`.
 ///
 /// # Safety

@@ -5,7 +5,7 @@
 
 use super::orbit::{CANONICAL, SIX, fourier, inverse, product, store_six};
 use super::triples::Orbits;
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, prefetch};
 use crate::plan::TILE;
 
 /// One layer's compose at arity 3.
@@ -142,6 +142,12 @@ impl Kernel for Windows<'_> {
                             std::ptr::copy_nonoverlapping(from, window.own, len);
                         }
                         let last = self.steps.len() - 1;
+                        if self.own_stride > 0 {
+                            let next = window.own.wrapping_add(self.own_stride);
+                            let step = &self.steps[last];
+                            let from = next.wrapping_add(step.from * SIX * lanes);
+                            prefetch(from, step.columns * SIX * lanes);
+                        }
                         for (i, step) in self.steps.iter().enumerate() {
                             for f in (0..self.features).step_by(TILE) {
                                 if V::WIDE {
@@ -210,15 +216,12 @@ impl Windows<'_> {
             let own = window.own.wrapping_add(step.from * SIX * lanes);
             let weights = step.weights.wrapping_add((f * step.columns + j) * SIX);
             product::<V, J>(own, step.columns, weights, &mut acc);
-            // In three sweeps over the features: one chain through all three would be
-            // longer than what the processor can look ahead.
-            let mut all = acc;
-            for (i, slots) in all.iter_mut().enumerate() {
+            for (i, acc) in acc.iter().enumerate() {
                 let q = f + j + i;
-                *slots = inverse(*slots);
+                let mut slots = inverse(*acc);
                 if step.pairs.is_null() {
                     let bias = V::splat(*step.bias.add(q));
-                    for slot in slots.iter_mut() {
+                    for slot in &mut slots {
                         *slot = bias.add(*slot);
                     }
                 } else {
@@ -254,22 +257,15 @@ impl Windows<'_> {
                         slots[s] = sums[s].add(slots[s]);
                     }
                 }
-            }
-            if step.output.is_some() {
-                for slots in &mut all {
-                    for slot in slots.iter_mut() {
+                if let Some(column) = step.output {
+                    for slot in &mut slots {
                         *slot = slot.sigmoid();
                     }
-                }
-            }
-            for (i, slots) in all.iter().enumerate() {
-                let q = f + j + i;
-                if let Some(column) = step.output {
                     let to = window.own.add((column + q) * SIX * lanes);
-                    store_six(fourier(*slots), to);
+                    store_six(fourier(slots), to);
                 }
                 if reduce {
-                    self.reduce(window, q, *slots);
+                    self.reduce(window, q, slots);
                 }
             }
         }
