@@ -40,10 +40,7 @@ mod buffer;
 mod config;
 #[allow(unsafe_code)] // calls the kernels
 mod engine;
-// The kernels work on raw pointers and vector instructions; everything else is safe
-// but for the one call into them.
-mod engine_triples;
-#[allow(unsafe_code)]
+#[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
 mod nlm;
 mod params;

@@ -9,3 +9,5 @@ pub(crate) mod triples;
 pub(crate) mod triples_gradient;
 pub(crate) mod vector;
 pub(crate) mod windows;
+#[cfg(target_arch = "x86_64")]
+mod x86;

@@ -91,26 +91,27 @@ impl Triples {
         let lanes = V::LANES;
         // SAFETY: orbit, rows and features are within the tensors.
         unsafe {
-            let mut acc = [[V::splat(0.0); SIX]; J];
             let own = self.own.wrapping_add(orbit * self.own_stride);
             let weights = self.weights.wrapping_add((f * self.columns + j) * SIX);
-            product::<V, J>(own, self.columns, weights, &mut acc);
+            let zero = [[V::splat(0.0); SIX]; J];
+            let acc = product::<V, J>(own, self.columns, weights, zero);
             for (i, acc) in acc.iter().enumerate() {
                 let q = f + j + i;
-                let mut slots = inverse(*acc);
-                if self.expanded.is_null() {
-                    let bias = V::splat(*self.bias.add(q));
-                    for slot in &mut slots {
-                        *slot = bias.add(*slot);
-                    }
-                } else {
+                let mut slots = [V::splat(*self.bias.add(q)); SIX];
+                if !self.expanded.is_null() {
                     let width = self.features * lanes;
                     let e = self.expanded.add(q * lanes);
                     for (s, slot) in slots.iter_mut().enumerate() {
                         let bc = V::load(e.add(rows[BC[s]] * 3 * width));
                         let ac = V::load(e.add(rows[AC[s]] * 3 * width + width));
                         let ab = V::load(e.add(rows[s] * 3 * width + 2 * width));
-                        *slot = bc.add(ac).add(ab).add(*slot);
+                        *slot = bc.add(ac).add(ab);
+                    }
+                }
+                if self.columns > 0 {
+                    let sums = inverse(*acc);
+                    for (slot, sum) in slots.iter_mut().zip(sums) {
+                        *slot = slot.add(sum);
                     }
                 }
                 if !self.output.is_null() {

@@ -212,19 +212,14 @@ impl Windows<'_> {
         let Window { x, y, z, .. } = *window;
         // SAFETY: window, rows and features are within the tensors.
         unsafe {
-            let mut acc = [[V::splat(0.0); SIX]; J];
             let own = window.own.wrapping_add(step.from * SIX * lanes);
             let weights = step.weights.wrapping_add((f * step.columns + j) * SIX);
-            product::<V, J>(own, step.columns, weights, &mut acc);
+            let zero = [[V::splat(0.0); SIX]; J];
+            let acc = product::<V, J>(own, step.columns, weights, zero);
             for (i, acc) in acc.iter().enumerate() {
                 let q = f + j + i;
-                let mut slots = inverse(*acc);
-                if step.pairs.is_null() {
-                    let bias = V::splat(*step.bias.add(q));
-                    for slot in &mut slots {
-                        *slot = bias.add(*slot);
-                    }
-                } else {
+                let mut slots = [V::splat(*step.bias.add(q)); SIX];
+                if !step.pairs.is_null() {
                     let width = self.width;
                     let next = self.features * width;
                     let px = step.pairs.add((x * SIX * self.features + q) * width);
@@ -233,7 +228,7 @@ impl Windows<'_> {
                     let (xz, zx) = (px.add(z), px.add(3 * next + z));
                     let (yz, zy) = (py.add(z), py.add(3 * next + z));
                     let (xy, yx) = (px.add(y), px.add(3 * next + y));
-                    let sums = [
+                    slots = [
                         V::load(yz)
                             .add(V::load(xz.add(next)))
                             .add(V::splat(*xy.add(2 * next))),
@@ -253,8 +248,11 @@ impl Windows<'_> {
                             .add(V::load(zx.add(next)))
                             .add(V::load(zy.add(2 * next))),
                     ];
-                    for s in 0..SIX {
-                        slots[s] = sums[s].add(slots[s]);
+                }
+                if step.columns > 0 {
+                    let sums = inverse(*acc);
+                    for (slot, sum) in slots.iter_mut().zip(sums) {
+                        *slot = slot.add(sum);
                     }
                 }
                 if let Some(column) = step.output {
