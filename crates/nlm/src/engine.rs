@@ -10,9 +10,9 @@ mod triples;
 pub(crate) use triples::{slots_of, ternary};
 
 use crate::buffer::Buffer;
+use crate::kernels::dispatch;
 use crate::kernels::map::{Map, Run, Start};
 use crate::kernels::reduce::Reduce;
-use crate::kernels::vector::{self, Kernel};
 use crate::plan::{ComposePlan, MapPlan, Plan, TILE};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
@@ -53,13 +53,6 @@ pub(crate) struct Group<'a> {
     pub(crate) simd: Simd,
     pub(crate) objects: usize,
     pub(crate) structures: &'a [&'a Structure],
-}
-
-fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
-    // SAFETY: a `Simd` in a group was checked to be supported when the weights
-    // were prepared; the engine sized every buffer from the plan and filled
-    // every index table from the same object count.
-    unsafe { vector::run(simd, kernel) }
 }
 
 impl Engine {

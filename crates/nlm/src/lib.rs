@@ -38,7 +38,6 @@
 mod adam;
 mod buffer;
 mod config;
-#[allow(unsafe_code)] // calls the kernels
 mod engine;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
@@ -52,7 +51,6 @@ mod simd;
 mod structure;
 mod tuples;
 mod twins;
-#[allow(unsafe_code)] // calls the kernels
 mod wide;
 
 pub use adam::Adam;

@@ -10,10 +10,11 @@
 mod triples;
 
 use crate::buffer::Buffer;
+use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::map::{Map, Run, Start};
 use crate::kernels::orbit::SIX;
 use crate::kernels::triples::{EndReduction, Orbits};
-use crate::kernels::vector::{self, HALF, Kernel};
+use crate::kernels::vector::HALF;
 use crate::kernels::windows::{ReduceLanes, penalties, window_starts};
 use crate::plan::{ComposePlan, MapPlan, Plan, TILE};
 use crate::prepared::{ComposeWeights, MapWeights};
@@ -61,12 +62,6 @@ pub(crate) struct Job<'a> {
     pub(crate) weights: &'a [Vec<ComposeWeights>],
     pub(crate) simd: Simd,
     pub(crate) structure: &'a Structure,
-}
-
-fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
-    // SAFETY: the level was checked when the weights were prepared; the
-    // engine sized every buffer from the plan and the object count.
-    unsafe { vector::run_half(simd, kernel) }
 }
 
 /// The weights of one permuted copy of a map.

@@ -1,7 +1,8 @@
 //! The states-in-lanes engine, backward.
 
-use super::{Engine, Group, dispatch};
+use super::{Engine, Group};
 use crate::buffer::Buffer;
+use crate::kernels::dispatch;
 use crate::kernels::map::{ComposeGradient, Map, MapGradient, Run, Start};
 use crate::kernels::orbit::{SIX, orbit_count};
 use crate::kernels::reduce::{ActivationGradient, NullaryGradient};

@@ -1,8 +1,9 @@
 //! The objects-in-lanes engine at arity 3.
 
-use super::{Job, LANES, WideEngine, dispatch};
+use super::{Job, LANES, WideEngine};
 use crate::buffer::Buffer;
 use crate::engine::{slots_of, ternary};
+use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::max_plus::MaxPlus;
 use crate::kernels::orbit::{RHO, SIGN, SIX};
 use crate::kernels::triples::EndReduction;
