@@ -31,14 +31,14 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Check PDDL files and show what was understood
     Check(Check),
-    /// Draw random problems of the paper's eight domains
-    Generate(crate::generate::Generate),
-    /// Check a folder of problems and write its manifest
-    Suite(crate::suite::Suite),
     /// Learn a heuristic for a domain from small problems
     Train(Box<Train>),
     /// Look into a trained model
     Model(ModelCommand),
+    /// Draw random problems of the paper's eight domains
+    Generate(crate::generate::Generate),
+    /// Check a folder of problems and write its manifest
+    Suite(crate::suite::Suite),
 }
 
 #[derive(Debug, Args)]

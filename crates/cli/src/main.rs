@@ -45,10 +45,10 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Check(arguments) => check::run(arguments),
-        Command::Generate(arguments) => generate::run(arguments),
-        Command::Suite(arguments) => suite::run(arguments),
         Command::Train(arguments) => train::run(arguments),
         Command::Model(arguments) => model::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Suite(arguments) => suite::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
