@@ -1,6 +1,6 @@
 //! H: a classical heuristic corrected by what was learnt.
 
-use homing_nlm::{Prepared, Simd, Structure, Workspace};
+use homing_nlm::{MAX_OBJECTS, Prepared, Simd, Structure, Workspace};
 use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
 use crate::encode::Encoder;
@@ -27,9 +27,13 @@ impl<'t> Learned<'t> {
     ///
     /// # Errors
     ///
-    /// If the model was trained for another domain.
+    /// If the model was trained for another domain, or the problem has too many objects.
     pub fn new(model: &Model, task: &'t Task, threads: usize) -> Result<Self, ModelError> {
         model.check_domain(&task.problem().domain)?;
+        let objects = task.problem().objects.len();
+        if objects > MAX_OBJECTS {
+            return Err(ModelError::TooManyObjects { objects });
+        }
         let config = &model.header.config;
         let simd = Simd::from_env().map_err(|error| ModelError::BadHeader(error.to_string()))?;
         let costs = if config.unit_cost {
@@ -96,6 +100,8 @@ impl Heuristic for Learned<'_> {
             if self.task.is_goal(state) {
                 return Estimate::new(0.0);
             }
+            // Weights so large that a sum overflows say nothing: the base heuristic remains.
+            let residual = if residual.is_finite() { residual } else { 0.0 };
             Estimate::new(-(residual + self.mdp.potential(h, false)))
         }));
     }
