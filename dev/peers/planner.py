@@ -69,6 +69,7 @@ def execute(command, stdin=None, variables=None, wall_limit=600):
         source = open(stdin, "rb") if stdin else subprocess.DEVNULL
         child = subprocess.Popen([str(c) for c in command], stdin=source, stdout=out, stderr=err,
                                  env={**os.environ, **(variables or {})}, cwd=tempfile.gettempdir())
+        start = time.monotonic()
         guard = threading.Timer(wall_limit, os.kill, (child.pid, signal.SIGKILL))
         guard.start()
         # look first, reap after the guard is off: it can then hit no other process of this number
@@ -83,6 +84,8 @@ def execute(command, stdin=None, variables=None, wall_limit=600):
         err.seek(0)
         text, complaint = out.read().decode(errors="replace"), err.read().decode(errors="replace")
     if child.returncode < 0:
+        if child.returncode == -signal.SIGKILL and time.monotonic() - start >= wall_limit:
+            raise Failed(f"not done within {wall_limit:g} s")
         raise Failed(f"ended by signal {-child.returncode} after {usage.ru_utime + usage.ru_stime:.1f} CPU s")
     if complaint and child.returncode not in (0, 11, 12, 22, 23):
         raise Failed(complaint.strip().splitlines()[-1])
@@ -264,17 +267,27 @@ def measure(name, group, domain, problem, arguments, downward):
     ready = {p: [r for h in HEURISTICS for r in runs[h].get(p, [])] for p in (HOMING, PYPERPLAN)}
     take("ready", {**ready, **runs["translate"]}, lambda run: run["ready"])
 
-    jobs, expansions = {}, None
+    # Fast Downward first; homing then stores as many states as it did in that round
+    jobs, stored = {}, arguments.states
     if translated:
         limit = downward.blind(arguments.states)
-        first = downward.search("astar(blind(), {})", limit)
-        expansions = first["expansions"]
-        jobs[DOWNWARD] = lambda: downward.search("astar(blind(), {})", limit)
+
+        def blind_downward():
+            nonlocal stored
+            run = downward.search("astar(blind(), {})", limit)
+            stored = run["stored"]
+            return run
+
+        jobs[DOWNWARD] = blind_downward
     if not arguments.peers_only:
         options = ["--heuristic", "blind", "--search", "astar", "--time-limit", "120"]
-        options += ["--max-expansions", expansions or arguments.states // 4]
-        jobs[HOMING] = lambda: homing_search(arguments.homing, domain, problem, options)
+        jobs[HOMING] = lambda: homing_search(arguments.homing, domain, problem,
+                                             [*options, "--max-evaluations", stored])
     runs["blind"] = repeat(jobs, arguments.repeats, notes)
+    counts = {p: [run["stored"] for run in runs["blind"][p]] for p in jobs if runs["blind"][p]}
+    if len(counts) == 2 and not 0.95 < min(counts[HOMING]) / min(counts[DOWNWARD]) < 1.05:
+        notes.append(f"blind A*: peaks not comparable, {HOMING} stored {min(counts[HOMING])} states, "
+                     f"{DOWNWARD} {min(counts[DOWNWARD])}")
     take("blind_generated", runs["blind"], rate("generated"))
     take("state_bytes", runs["blind"], lambda run: run["state_bytes"])
     take("blind_peak", runs["blind"], lambda run: run["peak_kb"] / 1024)

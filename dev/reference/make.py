@@ -202,7 +202,23 @@ def read(domain, problem):
     from pyperplan.pddl.parser import Parser
 
     parser = Parser(str(domain), str(problem))
-    return grounding.ground(parser.parse_problem(parser.parse_domain()))
+    return canonical(grounding.ground(parser.parse_problem(parser.parse_domain())))
+
+
+def canonical(task):
+    """The same task with every set filled in sorted order.
+
+    A set's order hangs on the order of insertion where hashes collide, and
+    pyperplan inserts in an order that hangs on addresses in memory.
+    """
+    from pyperplan.task import Operator, Task
+
+    operators = [
+        Operator(op.name, sorted(op.preconditions), sorted(op.add_effects), sorted(op.del_effects))
+        for op in sorted(task.operators, key=lambda op: op.name)
+    ]
+    initial, goals = frozenset(sorted(task.initial_state)), frozenset(sorted(task.goals))
+    return Task(task.name, set(sorted(task.facts)), initial, goals, operators)
 
 
 def records(domain, problem, arguments):

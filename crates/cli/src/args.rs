@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use crate::train::args::{ModelCommand, Train};
+
 /// A planner that learns: classical planning with heuristics, and heuristics made better by
 /// reinforcement learning.
 #[derive(Debug, Parser)]
@@ -13,8 +15,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     about = "A planner that learns",
     max_term_width = 100,
     after_help = "Exit codes follow Fast Downward: 0 solved, 11 unsolvable, 12 limit reached, \
-                  22/23 out of memory/time,\n31 bad PDDL, 33 bad arguments or files, 34 not \
-                  supported, 32 a bug in homing."
+                  22/23 memory/time limit reached, 31 bad PDDL, 32 a bug in homing, 33 bad \
+                  arguments or files, 34 not supported."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -29,6 +31,14 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Check PDDL files and show what was understood
     Check(Check),
+    /// Learn a heuristic for a domain from small problems
+    Train(Box<Train>),
+    /// Look into a trained model
+    Model(ModelCommand),
+    /// Draw random problems of the paper's eight domains
+    Generate(crate::generate::Generate),
+    /// Check a folder of problems and write its manifest
+    Suite(crate::suite::Suite),
 }
 
 #[derive(Debug, Args)]
@@ -38,19 +48,27 @@ pub(crate) enum Command {
 )]
 pub(crate) struct Solve {
     /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
-    #[arg(required = true, num_args = 1..=2, value_names = ["DOMAIN", "PROBLEM"])]
+    #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Estimate of the cost to the goal
     #[arg(long, value_enum, default_value_t = HeuristicName::Ff)]
     pub(crate) heuristic: HeuristicName,
 
+    /// Use a trained model as the heuristic
+    #[arg(long, value_name = "FILE", conflicts_with = "heuristic")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Threads that evaluate the model; all cores by default
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+
     /// Order in which states are expanded
     #[arg(long, value_enum, default_value_t = SearchName::Gbfs)]
     pub(crate) search: SearchName,
 
     /// Weight of the heuristic in weighted A*
-    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = parse_weight)]
+    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = parse_weight, allow_negative_numbers = true)]
     pub(crate) weight: f64,
 
     /// Let every action cost 1, whatever the problem says
@@ -58,19 +76,19 @@ pub(crate) struct Solve {
     pub(crate) unit_cost: bool,
 
     /// Stop after so many heuristic evaluations
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) max_evaluations: Option<u64>,
 
     /// Stop after so many expansions
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) max_expansions: Option<u64>,
 
     /// Stop after so many seconds of wall-clock time
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Limits")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) time_limit: Option<f64>,
 
     /// Stop when so much memory is in use: 500M, 4G; without a letter, MiB
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) memory_limit: Option<u64>,
 
     /// Write the plan to this file instead of standard output
@@ -93,7 +111,7 @@ pub(crate) struct Solve {
 )]
 pub(crate) struct Validate {
     /// The domain, the problem and the plan; without DOMAIN, `domain.pddl` beside the problem
-    #[arg(required = true, num_args = 2..=3, value_names = ["DOMAIN", "PROBLEM", "PLAN"])]
+    #[arg(required = true, num_args = 1..=3, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -104,7 +122,7 @@ pub(crate) struct Validate {
 )]
 pub(crate) struct Check {
     /// The domain, and a problem of it; a problem alone is checked with `domain.pddl` beside it
-    #[arg(required = true, num_args = 1..=2, value_names = ["DOMAIN", "PROBLEM"])]
+    #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -146,6 +164,11 @@ fn parse_weight(text: &str) -> Result<f64, String> {
         Ok(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err("a weight is a number that is not negative".to_owned()),
     }
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number".to_owned())
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

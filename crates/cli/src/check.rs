@@ -8,13 +8,13 @@ use homing_planner::{GroundError, ground};
 
 use crate::args::Check;
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, domain_and_problem, holds_problem, load_domain, load_problem};
+use crate::input::{Warnings, defines, domain_and_problem, load_domain, load_problem};
 use crate::output::print;
 use crate::watch::{LimitWatch, catch_interrupts};
 
 pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
     if let [file] = arguments.files.as_slice()
-        && !holds_problem(file)?
+        && defines(file)?.as_deref() != Some("problem")
     {
         print(&domain_text(&load_domain(file)?))?;
         return Ok(Exit::Success);

@@ -8,6 +8,7 @@ use homing_pddl::{
 };
 
 use crate::exit::{Exit, Failure};
+use crate::output::say;
 
 /// Reads a whole file; a failure names the file and what to do.
 pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -31,7 +32,13 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file or folder".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::NotADirectory => "part of the path is a file, not a folder".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        ErrorKind::InvalidFilename => "the name is too long or not allowed".to_owned(),
         ErrorKind::StorageFull => "the disk is full".to_owned(),
+        ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
+        ErrorKind::FileTooLarge => "files may not be that large here".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -50,7 +57,7 @@ fn read_source(path: &Path) -> anyhow::Result<Arc<Source>> {
 /// The domain that belongs to a problem: `domain.pddl` beside it.
 fn domain_beside(problem: &Path) -> anyhow::Result<PathBuf> {
     let domain = problem.with_file_name("domain.pddl");
-    if !problem.exists() {
+    if !problem.is_file() {
         // The more helpful complaint is about the file that was named.
         read_bytes(problem)?;
     }
@@ -92,21 +99,23 @@ fn conclude(diagnostics: &Diagnostics) -> anyhow::Result<()> {
 pub(crate) enum Warnings {
     Show,
     Count,
+    Hide,
 }
 
 /// Shows messages on standard error and fails if they leave nothing to work with.
 fn show(diagnostics: &Diagnostics, warnings: Warnings) -> anyhow::Result<()> {
     let count = diagnostics.count(Severity::Warning);
-    if diagnostics.usable() && warnings == Warnings::Count {
-        if count > 0 {
+    if diagnostics.usable() && warnings != Warnings::Show {
+        if count > 0 && warnings == Warnings::Count {
             let plural = if count == 1 { "" } else { "s" };
-            eprintln!("{count} warning{plural} about the input; `homing check` shows them");
+            say(&format!(
+                "{count} warning{plural} about the input; `homing check` shows them\n"
+            ));
         }
         return Ok(());
     }
-    eprint!("{diagnostics}");
     if !diagnostics.messages().is_empty() {
-        eprintln!();
+        say(&format!("{diagnostics}\n"));
     }
     conclude(diagnostics)
 }
@@ -141,9 +150,9 @@ pub(crate) fn load_problem(
     Ok(Arc::new(problem))
 }
 
-/// Whether a file holds a problem rather than a domain.
-pub(crate) fn holds_problem(path: &Path) -> anyhow::Result<bool> {
-    Ok(parse(&read_source(path)?).0.defines().as_deref() == Some("problem"))
+/// What a file defines: `domain`, `problem`, or nothing that could be told.
+pub(crate) fn defines(path: &Path) -> anyhow::Result<Option<String>> {
+    Ok(parse(&read_source(path)?).0.defines())
 }
 
 /// Reads and checks a domain alone.

@@ -3,10 +3,15 @@
 mod args;
 mod check;
 mod exit;
+mod folder;
+mod generate;
 mod input;
+mod model;
 mod output;
 mod resources;
 mod solve;
+mod suite;
+mod train;
 mod validate;
 mod watch;
 
@@ -16,32 +21,41 @@ use clap::Parser;
 
 use crate::args::{Cli, Command};
 use crate::exit::{Exit, Failure};
+use crate::output::{forgive_broken_pipe, say, stdout_failure};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => {
             // Help and version are asked for; everything else is a mistake.
-            let _ = message.print();
-            let exit = if message.use_stderr() {
-                Exit::BadInput
-            } else {
-                Exit::Success
+            let printed = message.print().or_else(forgive_broken_pipe);
+            if message.use_stderr() {
+                return Exit::BadInput.into();
+            }
+            return match printed {
+                Ok(()) => Exit::Success.into(),
+                Err(error) => {
+                    say(&format!("homing: {}\n", stdout_failure(&error)));
+                    Exit::BadInput.into()
+                }
             };
-            return exit.into();
         }
     };
     let result = std::panic::catch_unwind(|| match &cli.command {
         Command::Solve(arguments) => solve::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Train(arguments) => train::run(arguments),
+        Command::Model(arguments) => model::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Suite(arguments) => suite::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
         Ok(Err(error)) => {
             let message = error.to_string();
             if !message.is_empty() {
-                eprintln!("homing: {message}");
+                say(&format!("homing: {message}\n"));
             }
             error
                 .downcast_ref::<Failure>()
@@ -49,9 +63,7 @@ fn main() -> ExitCode {
                 .into()
         }
         Err(_) => {
-            eprintln!(
-                "homing: this is a bug in homing; please report it with the files that show it"
-            );
+            say("homing: this is a bug in homing; please report it with the files that show it\n");
             Exit::Bug.into()
         }
     }

@@ -10,7 +10,12 @@ use crate::input::reason;
 
 /// A file to be written at the end, known to be writable from the start.
 pub(crate) struct PlanFile {
+    /// As the user calls it.
+    name: PathBuf,
+    /// The file itself, links followed.
     path: PathBuf,
+    /// A device or a pipe: there is nothing to rename, and it must not be replaced.
+    in_place: bool,
 }
 
 impl PlanFile {
@@ -25,42 +30,64 @@ impl PlanFile {
                 ),
             ));
         }
-        let file = Self {
-            path: path.to_owned(),
+        let mut file = Self {
+            name: path.to_owned(),
+            path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            in_place: false,
         };
-        // Removed again when dropped.
-        file.temporary()?;
+        match std::fs::metadata(path) {
+            Ok(found) => file.in_place = !found.is_file(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(file.failure(&error)),
+        }
+        if !file.in_place {
+            // Removed again when dropped.
+            file.temporary()?;
+        }
         Ok(file)
     }
 
     fn failure(&self, error: &std::io::Error) -> anyhow::Error {
+        let reason = match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                format!("there is no folder {}", self.folder().display())
+            }
+            _ => reason(error),
+        };
         Failure::because(
             Exit::BadInput,
-            format!(
-                "cannot write the plan to {}: {}",
-                self.path.display(),
-                reason(error)
-            ),
+            format!("cannot write the plan to {}: {reason}", self.name.display()),
         )
     }
 
-    fn temporary(&self) -> anyhow::Result<NamedTempFile> {
-        let folder = match self.path.parent() {
+    fn folder(&self) -> &Path {
+        match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
-        };
+        }
+    }
+
+    fn temporary(&self) -> anyhow::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         // A plan is as readable as any file its owner makes, not as private as a temporary one.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         builder
             .prefix(".homing-plan-")
-            .tempfile_in(folder)
+            .tempfile_in(self.folder())
             .map_err(|error| self.failure(&error))
     }
 
     /// Writes to a temporary file, then renames it.
     pub(crate) fn write(&self, text: &str) -> anyhow::Result<()> {
+        if self.in_place {
+            return std::fs::OpenOptions::new()
+                .write(true)
+                .open(&self.path)
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .or_else(forgive_broken_pipe)
+                .map_err(|error| self.failure(&error));
+        }
         let mut file = self.temporary()?;
         file.write_all(text.as_bytes())
             .and_then(|()| file.as_file().sync_all())
@@ -71,14 +98,51 @@ impl PlanFile {
     }
 }
 
+/// Writes a file whole or not at all: a temporary one beside it, then renamed.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let written = || -> std::io::Result<()> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.prefix(".homing-").tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    written().map_err(|error| {
+        let message = format!("cannot write {}: {}", path.display(), reason(&error));
+        Failure::because(Exit::BadInput, message)
+    })
+}
+
 /// Prints to standard output. A reader that has gone away (`| head`) is no failure of ours.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::because(
-            Exit::BadInput,
-            format!("cannot write to standard output: {}", reason(&error)),
-        )),
-        _ => Ok(()),
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .or_else(forgive_broken_pipe)
+        .map_err(|error| Failure::because(Exit::BadInput, stdout_failure(&error)))
+}
+
+/// What to say when standard output takes no more.
+pub(crate) fn stdout_failure(error: &std::io::Error) -> String {
+    format!("cannot write to standard output: {}", reason(error))
+}
+
+pub(crate) fn forgive_broken_pipe(error: std::io::Error) -> std::io::Result<()> {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
     }
+}
+
+/// Tells the user something on standard error. If nobody listens, the work goes on all the same:
+/// `eprintln!` would panic.
+pub(crate) fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

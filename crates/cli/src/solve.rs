@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use homing_learner::Model;
 use homing_pddl::Problem;
 use homing_planner::heuristic::{Add, Blind, Ff, Max};
 use homing_planner::search::{self, Limit, Limits, Outcome, SearchResult, Statistics};
@@ -11,8 +12,9 @@ use serde::Serialize;
 use crate::args::{HeuristicName, SearchName, Solve, typed_name};
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
-use crate::output::{PlanFile, print};
-use crate::resources::{cpu_seconds, peak_bytes};
+use crate::model::{learned, load_model_for};
+use crate::output::{PlanFile, print, say};
+use crate::resources::{cpu_seconds, peak_bytes, resident_bytes};
 use crate::watch::{LimitWatch, catch_interrupts};
 
 /// Everything `--json` prints. A field that does not apply is null.
@@ -21,7 +23,8 @@ struct Record {
     outcome: &'static str,
     domain: String,
     problem: String,
-    heuristic: String,
+    heuristic: Option<String>,
+    model: Option<String>,
     search: String,
     weight: Option<f64>,
     unit_cost: bool,
@@ -73,10 +76,21 @@ impl Moment {
     }
 }
 
+/// Without the digits that subtraction makes up.
+fn whole_nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
+
 pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     let start = Moment::now();
     catch_interrupts();
     let (domain, problem) = domain_and_problem(&arguments.files)?;
+    if arguments.memory_limit.is_some() && resident_bytes().is_none() {
+        return Err(Failure::because(
+            Exit::BadInput,
+            "--memory-limit needs /proc/self/status, which this system does not have",
+        ));
+    }
     let plan_file = arguments
         .plan_file
         .as_deref()
@@ -87,9 +101,14 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     } else {
         Warnings::Count
     };
-    let problem = load_problem(&domain, &problem, warnings)?;
-    let parsed = Moment::now();
+    // Made here, so that reading counts against the time limit.
     let mut watch = LimitWatch::new(arguments.time_limit, arguments.memory_limit, arguments.json);
+    let problem = load_problem(&domain, &problem, warnings)?;
+    let model = match &arguments.model {
+        Some(path) => Some(load_model_for(path, &problem.domain)?),
+        None => None,
+    };
+    let parsed = Moment::now();
     let grounded = ground(&problem, &mut watch);
     let ready = Moment::now();
     watch.finish();
@@ -98,10 +117,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
             if arguments.verbose {
                 describe(&task, &parsed, &ready, &start);
             }
-            let result = search(&task, arguments, &mut watch);
+            let result = search(&task, arguments, model.as_ref(), &mut watch)?;
             (Some(task), result)
         }
-        Err(error) => (None, without_task(&error, arguments.verbose)?),
+        Err(error) => (None, without_task(&error)?),
     };
     watch.finish();
     let end = Moment::now();
@@ -109,6 +128,7 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
         arguments,
         problem: &problem,
         task: task.as_ref(),
+        model: model.as_ref(),
         result: &result,
     };
     let cost = report.validate()?;
@@ -117,12 +137,10 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
 }
 
 /// The outcome of a problem that never got to search.
-fn without_task(error: &GroundError, verbose: bool) -> anyhow::Result<SearchResult> {
+fn without_task(error: &GroundError) -> anyhow::Result<SearchResult> {
     let outcome = match error {
         GroundError::Unsolvable { .. } => {
-            if verbose {
-                eprintln!("{error}");
-            }
+            say(&format!("{error}\n"));
             Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => {
@@ -137,15 +155,15 @@ fn without_task(error: &GroundError, verbose: bool) -> anyhow::Result<SearchResu
 }
 
 fn describe(task: &Task, parsed: &Moment, ready: &Moment, start: &Moment) {
-    eprintln!(
-        "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state",
+    say(&format!(
+        "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state\n",
         parsed.wall_since(start),
         ready.wall_since(parsed),
         task.action_count(),
         task.propositions().len(),
         task.encoding().variable_count(),
         task.encoding().words() * 4,
-    );
+    ));
 }
 
 fn costs(arguments: &Solve) -> Costs {
@@ -165,15 +183,23 @@ fn heuristic<'a>(name: HeuristicName, task: &'a Task, costs: Costs) -> Box<dyn H
     }
 }
 
-fn search(task: &Task, arguments: &Solve, watch: &mut LimitWatch) -> SearchResult {
+fn search(
+    task: &Task,
+    arguments: &Solve,
+    model: Option<&Model>,
+    watch: &mut LimitWatch,
+) -> anyhow::Result<SearchResult> {
     let costs = costs(arguments);
     let limits = Limits {
         max_evaluations: arguments.max_evaluations,
         max_expansions: arguments.max_expansions,
     };
-    let mut heuristic = heuristic(arguments.heuristic, task, costs);
+    let mut heuristic = match model {
+        Some(model) => Box::new(learned(model, task, arguments.threads)?),
+        None => heuristic(arguments.heuristic, task, costs),
+    };
     let heuristic = heuristic.as_mut();
-    match arguments.search {
+    let result = match arguments.search {
         SearchName::Gbfs => search::gbfs(task, heuristic, limits, watch),
         SearchName::Gbfls => search::gbfls(task, heuristic, limits, watch),
         SearchName::Astar => search::astar(task, heuristic, costs, limits, watch),
@@ -181,7 +207,8 @@ fn search(task: &Task, arguments: &Solve, watch: &mut LimitWatch) -> SearchResul
             search::weighted_astar(task, heuristic, arguments.weight, costs, limits, watch)
         }
         SearchName::Dijkstra => search::dijkstra(task, costs, limits, watch),
-    }
+    };
+    Ok(result)
 }
 
 fn outcome_word(outcome: &Outcome) -> (&'static str, Exit) {
@@ -204,6 +231,7 @@ struct Report<'a> {
     arguments: &'a Solve,
     problem: &'a Arc<Problem>,
     task: Option<&'a Task>,
+    model: Option<&'a Model>,
     result: &'a SearchResult,
 }
 
@@ -235,7 +263,15 @@ impl Report<'_> {
             outcome: outcome_word(&self.result.outcome).0,
             domain: self.problem.domain.name.clone(),
             problem: self.problem.name.clone(),
-            heuristic: typed_name(&self.arguments.heuristic),
+            heuristic: (self.arguments.search != SearchName::Dijkstra).then(|| match self.model {
+                Some(model) => format!("H-{}", model.header.config.heuristic.name()),
+                None => typed_name(&self.arguments.heuristic),
+            }),
+            model: self
+                .arguments
+                .model
+                .as_ref()
+                .map(|path| path.display().to_string()),
             search: typed_name(&self.arguments.search),
             weight: (self.arguments.search == SearchName::Wastar).then_some(self.arguments.weight),
             unit_cost: self.arguments.unit_cost,
@@ -262,9 +298,9 @@ impl Report<'_> {
             ground_seconds: ready.wall_since(&parsed),
             search_seconds: end.wall_since(&ready),
             total_seconds: end.wall_since(&start),
-            ready_cpu_seconds: ready.cpu,
-            search_cpu_seconds: end.cpu - ready.cpu,
-            total_cpu_seconds: end.cpu,
+            ready_cpu_seconds: whole_nanoseconds(ready.cpu),
+            search_cpu_seconds: whole_nanoseconds(end.cpu - ready.cpu),
+            total_cpu_seconds: whole_nanoseconds(end.cpu),
             peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
             version: env!("CARGO_PKG_VERSION"),
         }
@@ -325,7 +361,7 @@ impl Report<'_> {
                 .map_or_else(|| "infinite".to_owned(), |value| value.to_string());
             line(format!(
                 "Initial heuristic value for {}: {estimate}",
-                record.heuristic
+                record.heuristic.as_deref().unwrap_or_default()
             ));
         }
         line(format!("Expanded {} state(s).", record.expansions));

@@ -4,16 +4,28 @@ use homing_planner::Plan;
 
 use crate::args::Validate;
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, domain_and_problem, load_problem, read_bytes};
+use crate::input::{Warnings, defines, domain_and_problem, load_problem, read_bytes};
 use crate::output::print;
 
 pub(crate) fn run(arguments: &Validate) -> anyhow::Result<Exit> {
-    let Some((plan_path, files)) = arguments.files.split_last() else {
+    let [files @ .., plan_path] = arguments.files.as_slice() else {
+        unreachable!("one file is required");
+    };
+    if files.is_empty() {
         return Err(Failure::because(
             Exit::BadInput,
-            "expected a problem and a plan",
+            "expected a problem and a plan\n\nUsage: homing validate [DOMAIN] PROBLEM PLAN",
         ));
-    };
+    }
+    if let Some(what) = defines(plan_path)?.filter(|what| what == "domain" || what == "problem") {
+        return Err(Failure::because(
+            Exit::BadInput,
+            format!(
+                "{} holds a {what}, where a plan is expected: the plan comes last",
+                plan_path.display()
+            ),
+        ));
+    }
     let (domain, problem) = domain_and_problem(files)?;
     let problem = load_problem(&domain, &problem, Warnings::Count)?;
     let bytes = read_bytes(plan_path)?;

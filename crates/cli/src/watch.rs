@@ -1,11 +1,12 @@
 //! Clock, memory, Ctrl-C and the line of live progress.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use homing_planner::{Progress, Stop, Watch};
 
+use crate::output::say;
 use crate::resources::resident_bytes;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -19,6 +20,11 @@ pub(crate) fn catch_interrupts() {
     };
     // Without a handler Ctrl-C ends the program as ever: no reason to stop here.
     let _ = ctrlc::set_handler(handler);
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// The clock is read at most once in so many evaluations or expansions.
@@ -57,7 +63,7 @@ impl LimitWatch {
     /// Takes the line of progress away.
     pub(crate) fn finish(&mut self) {
         if std::mem::take(&mut self.shown) {
-            eprint!("\r\x1b[2K");
+            say("\r\x1b[2K");
         }
     }
 
@@ -88,8 +94,7 @@ impl LimitWatch {
                 format!("search: {work} {unit}{best}, {rate:.0}/s, {elapsed:.1} s")
             }
         };
-        eprint!("\r\x1b[2K{line}");
-        let _ = std::io::stderr().flush();
+        say(&format!("\r\x1b[2K{line}"));
         self.shown = true;
     }
 }
@@ -113,7 +118,7 @@ impl Watch for LimitWatch {
             }
             self.last_work = work;
         }
-        if INTERRUPTED.load(Ordering::Relaxed) {
+        if interrupted() {
             return Some(Stop::Interrupted);
         }
         let now = Instant::now();

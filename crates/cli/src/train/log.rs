@@ -1,0 +1,123 @@
+//! The log of a run: JSON lines, and an event file for TensorBoard.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use homing_learner::{StepRecord, tensorboard};
+use serde_json::json;
+
+use super::{Run, cannot_write};
+use crate::output::write_whole;
+
+pub(crate) struct Log {
+    lines: BufWriter<File>,
+    lines_path: PathBuf,
+    events: BufWriter<File>,
+    events_path: PathBuf,
+}
+
+fn now() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |time| time.as_secs_f64())
+}
+
+impl Log {
+    /// Opens the log of a run that has taken `steps` steps: what it says of later ones, written
+    /// before the run was cut off, goes.
+    pub(crate) fn open(run: &Run, steps: u64) -> anyhow::Result<Self> {
+        let lines_path = run.beside("jsonl");
+        let kept = if steps > 0 {
+            lines_up_to(&lines_path, steps)?
+        } else {
+            String::new()
+        };
+        write_whole(&lines_path, kept.as_bytes())?;
+        let stem = run
+            .model
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        let name = format!("{}.{steps}.tfevents", stem.unwrap_or_default());
+        let events_path = run.model.with_file_name(name);
+        write_whole(&events_path, &tensorboard::file_header(now()))?;
+        let append = |path: &Path| {
+            let file = OpenOptions::new().append(true).open(path);
+            file.map(BufWriter::new)
+                .map_err(|error| cannot_write(path, &error))
+        };
+        Ok(Self {
+            lines: append(&lines_path)?,
+            events: append(&events_path)?,
+            lines_path,
+            events_path,
+        })
+    }
+
+    pub(crate) fn write(&mut self, record: &StepRecord) -> anyhow::Result<()> {
+        let sgd = record.sgd;
+        let line = json!({
+            "step": record.step,
+            "goals": record.goals,
+            "resets": record.resets,
+            "stored": record.stored,
+            "loss": sgd.map(|s| s.loss),
+            "target": sgd.map(|s| s.target),
+            "value": sgd.map(|s| s.value),
+            "h_discounted": sgd.map(|s| s.discounted_h),
+            "h": sgd.map(|s| s.h),
+            "H": sgd.map(|s| s.learned_h),
+        });
+        writeln!(self.lines, "{line}").map_err(|error| cannot_write(&self.lines_path, &error))?;
+        let mut values = vec![
+            ("goals", record.goals as f64),
+            ("resets", record.resets as f64),
+        ];
+        if let Some(sgd) = sgd {
+            values.extend([
+                ("loss", sgd.loss),
+                ("target", sgd.target),
+                ("value", sgd.value),
+                ("h_discounted", sgd.discounted_h),
+                ("h", sgd.h),
+                ("H", sgd.learned_h),
+            ]);
+        }
+        let event = tensorboard::scalars(now(), record.step, &values);
+        self.events
+            .write_all(&event)
+            .map_err(|error| cannot_write(&self.events_path, &error))
+    }
+
+    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        self.lines
+            .flush()
+            .map_err(|error| cannot_write(&self.lines_path, &error))?;
+        self.events
+            .flush()
+            .map_err(|error| cannot_write(&self.events_path, &error))
+    }
+}
+
+/// The whole lines of a log up to a step.
+fn lines_up_to(path: &Path, steps: u64) -> anyhow::Result<String> {
+    let Ok(file) = File::open(path) else {
+        return Ok(String::new());
+    };
+    let mut kept = String::new();
+    for line in BufReader::new(file).lines() {
+        let line = line.map_err(|error| cannot_write(path, &error))?;
+        let step = serde_json::from_str::<serde_json::Value>(&line)
+            .ok()
+            .and_then(|value| value["step"].as_u64());
+        match step {
+            Some(step) if step <= steps => {
+                kept.push_str(&line);
+                kept.push('\n');
+            }
+            _ => break,
+        }
+    }
+    Ok(kept)
+}

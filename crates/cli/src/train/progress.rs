@@ -1,0 +1,85 @@
+//! The line of live progress of one or more training runs.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use homing_learner::StepRecord;
+
+use crate::output::say;
+
+const BETWEEN_LINES: Duration = Duration::from_millis(200);
+
+pub(crate) struct Progress {
+    show: bool,
+    runs: usize,
+    steps: u64,
+    start: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Steps taken since the program began, over all runs.
+    taken: u64,
+    /// The furthest step of each run: steps of a resumed one were taken before.
+    first: std::collections::HashMap<u64, u64>,
+    loss: f64,
+    last: Instant,
+    shown: bool,
+}
+
+impl Progress {
+    pub(crate) fn new(runs: usize, steps: u64) -> Self {
+        Self {
+            show: std::io::stderr().is_terminal(),
+            runs,
+            steps,
+            start: Instant::now(),
+            state: Mutex::new(State {
+                taken: 0,
+                first: std::collections::HashMap::new(),
+                loss: 0.0,
+                last: Instant::now(),
+                shown: false,
+            }),
+        }
+    }
+
+    pub(crate) fn step(&self, seed: u64, record: &StepRecord) {
+        if !self.show {
+            return;
+        }
+        let mut state = self.state.lock().expect("no thread panics here");
+        state.taken += 1;
+        state.first.entry(seed).or_insert(record.step);
+        if let Some(sgd) = record.sgd {
+            state.loss = 0.99 * state.loss + 0.01 * sgd.loss;
+        }
+        if state.last.elapsed() < BETWEEN_LINES {
+            return;
+        }
+        state.last = Instant::now();
+        state.shown = true;
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let rate = state.taken as f64 / elapsed.max(0.01);
+        let before: u64 = state.first.values().map(|first| first - 1).sum();
+        let all = self.runs as u64 * self.steps;
+        let done = state.taken + before;
+        let left = (all.saturating_sub(done)) as f64 / rate.max(0.01);
+        let width = 24;
+        let filled = (width * done / all.max(1)).min(width) as usize;
+        let bar: String = "█".repeat(filled) + &"░".repeat(width as usize - filled);
+        say(&format!(
+            "\r\x1b[2K{bar} {done}/{all} steps, {rate:.0}/s, {} goals, loss {:.3}, {left:.0} s left",
+            record.goals, state.loss
+        ));
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&self) {
+        let mut state = self.state.lock().expect("no thread panics here");
+        if std::mem::take(&mut state.shown) {
+            say("\r\x1b[2K");
+        }
+    }
+}

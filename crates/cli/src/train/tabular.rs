@@ -1,0 +1,53 @@
+//! `homing train --tabular`: the exact values, by value iteration.
+
+use homing_learner::{BaseHeuristic, Mdp, Tabular, TrainConfig};
+use homing_planner::heuristic::{Add, Blind, Ff, Max};
+use homing_planner::{Costs, Heuristic, Task};
+
+use crate::exit::Exit;
+use crate::output::print;
+
+/// Larger state spaces are passed over.
+const LARGEST: usize = 200_000;
+
+/// Sweeps end when no value changes by more than this.
+const TOLERANCE: f64 = 1e-12;
+
+pub(crate) fn run(tasks: &[Task], config: &TrainConfig) -> anyhow::Result<Exit> {
+    let mdp = Mdp {
+        gamma: config.gamma,
+        reward: config.reward,
+    };
+    let costs = if config.unit_cost {
+        Costs::Unit
+    } else {
+        Costs::Task
+    };
+    print(&format!(
+        "{:<24} {:>8} {:>7} {:>12} {:>12} {:>12}\n",
+        "problem", "states", "sweeps", "V*(I)", "phi(I)", "residual(I)"
+    ))?;
+    for task in tasks {
+        let mut heuristic: Box<dyn Heuristic> = match config.heuristic {
+            BaseHeuristic::Blind => Box::new(Blind::new(task)),
+            BaseHeuristic::Max => Box::new(Max::new(task, costs)),
+            BaseHeuristic::Add => Box::new(Add::new(task, costs)),
+            BaseHeuristic::Ff => Box::new(Ff::new(task, costs)),
+        };
+        let name = &task.problem().name;
+        match Tabular::explore(task, Some(heuristic.as_mut()), costs, mdp, LARGEST) {
+            Ok(table) => {
+                let solution = table.value_iteration(mdp, TOLERANCE);
+                let (residual, potential) = (solution.residuals[0], table.potential(0));
+                print(&format!(
+                    "{name:<24} {:>8} {:>7} {:>12.6} {potential:>12.6} {residual:>12.6}\n",
+                    table.len(),
+                    solution.sweeps,
+                    residual + potential,
+                ))?;
+            }
+            Err(error) => print(&format!("{name:<24} left out: {error}\n"))?,
+        }
+    }
+    Ok(Exit::Success)
+}

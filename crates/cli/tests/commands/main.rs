@@ -1,0 +1,9 @@
+//! The `homing` command as a user meets it: what it prints, what it writes, how it ends.
+
+mod check;
+mod help;
+mod nonsense;
+mod runs;
+mod solve;
+mod streams;
+mod validate;

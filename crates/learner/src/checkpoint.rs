@@ -1,0 +1,190 @@
+//! Checkpoints: everything a run depends on, so that it goes on as if it had never been stopped.
+
+use std::collections::HashMap;
+
+use homing_nlm::SplitMix64;
+use homing_planner::Task;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+
+use crate::config::TrainConfig;
+use crate::model::{from_bytes, to_bytes};
+use crate::trainer::{TrainError, Trainer};
+
+/// The version of the format written.
+const VERSION: u32 = 1;
+const KEY: &str = "homing-checkpoint";
+
+/// Everything that is no array.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    version: u32,
+    config: TrainConfig,
+    seed: u64,
+    /// One hash a problem: a run goes on with the problems it began with.
+    problems: Vec<u64>,
+    random: u64,
+    adam_steps: u32,
+    steps: u64,
+    sgd_steps: u64,
+    goals: u64,
+    resets: u64,
+    /// World, packed state, length.
+    episode: Option<(u32, Vec<u32>, usize)>,
+    recent_losses: Vec<f64>,
+    /// For each stored state, oldest first: world, and whether SGD has used it. The packed states
+    /// are in the array `replay`, one behind the other.
+    replay: Vec<(u32, bool)>,
+}
+
+/// A hash of a problem's text (FNV-1a).
+fn hash(task: &Task) -> u64 {
+    let text = format!("{}{}", task.problem().domain, task.problem());
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+impl<'t> Trainer<'t> {
+    /// The bytes of a checkpoint file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made.
+    pub fn checkpoint(&self) -> Result<Vec<u8>, TrainError> {
+        let failed = |error: &dyn std::fmt::Display| TrainError::Checkpoint(error.to_string());
+        let mut words: Vec<u32> = Vec::new();
+        let mut replay = Vec::new();
+        for (_, entry) in self.replay.history() {
+            words.extend_from_slice(self.worlds[entry.world as usize].state(entry.node));
+            replay.push((entry.world, entry.seen));
+        }
+        let header = Header {
+            version: VERSION,
+            config: self.config.clone(),
+            seed: self.seed,
+            problems: self.worlds.iter().map(|world| hash(world.task)).collect(),
+            random: self.random.state(),
+            adam_steps: self.adam.steps(),
+            steps: self.steps,
+            sgd_steps: self.sgd_steps,
+            goals: self.goals,
+            resets: self.resets,
+            episode: self.episode.map(|(world, node, length)| {
+                (
+                    world,
+                    self.worlds[world as usize].state(node).to_vec(),
+                    length,
+                )
+            }),
+            recent_losses: self.recent_losses.clone(),
+            replay,
+        };
+        let (first, second) = self.adam.moments();
+        let arrays = [
+            ("parameters", to_bytes(&self.parameters)),
+            ("target", to_bytes(&self.target_parameters)),
+            ("adam.first", to_bytes(first)),
+            ("adam.second", to_bytes(second)),
+        ];
+        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut tensors = Vec::new();
+        for (name, bytes) in &arrays {
+            let tensor = TensorView::new(Dtype::F32, vec![bytes.len() / 4], bytes);
+            tensors.push((*name, tensor.map_err(|error| failed(&error))?));
+        }
+        let tensor = TensorView::new(Dtype::U32, vec![words.len() / 4], &words);
+        tensors.push(("replay", tensor.map_err(|error| failed(&error))?));
+        let header = serde_json::to_string(&header).map_err(|error| failed(&error))?;
+        let metadata = HashMap::from([(KEY.to_owned(), header)]);
+        safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))
+    }
+
+    /// Goes on from a checkpoint of a run on the same tasks.
+    ///
+    /// # Errors
+    ///
+    /// If the checkpoint is damaged or of another run.
+    pub fn resume(tasks: &'t [Task], bytes: &[u8], threads: usize) -> Result<Self, TrainError> {
+        let broken = |error: &dyn std::fmt::Display| {
+            TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
+        };
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
+        let header = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(KEY));
+        let header = header.ok_or_else(|| broken(&"no header"))?;
+        let header: Header = serde_json::from_str(header).map_err(|error| broken(&error))?;
+        if header.version != VERSION {
+            return Err(TrainError::Checkpoint(format!(
+                "it has format {}, this homing reads {VERSION}",
+                header.version
+            )));
+        }
+        let mut trainer = Self::new(tasks, header.config, header.seed, threads)?;
+        let problems: Vec<u64> = trainer
+            .worlds
+            .iter()
+            .map(|world| hash(world.task))
+            .collect();
+        if problems != header.problems {
+            return Err(TrainError::Checkpoint(
+                "it is of a run on other problems, or in another order".to_owned(),
+            ));
+        }
+        let numbers = |name: &str| {
+            let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
+            let numbers = from_bytes(tensor.data());
+            if tensor.dtype() == Dtype::F32 && numbers.len() == trainer.parameters.len() {
+                Ok(numbers)
+            } else {
+                Err(broken(&format!("`{name}` has a wrong size")))
+            }
+        };
+        let (parameters, target) = (numbers("parameters")?, numbers("target")?);
+        let (first, second) = (numbers("adam.first")?, numbers("adam.second")?);
+        trainer.restore_weights(parameters, target);
+        trainer.adam.restore(header.adam_steps, &first, &second);
+        trainer.random = SplitMix64::new(header.random);
+        trainer.steps = header.steps;
+        trainer.sgd_steps = header.sgd_steps;
+        trainer.goals = header.goals;
+        trainer.resets = header.resets;
+        trainer.recent_losses = header.recent_losses;
+        let replay = tensors.tensor("replay").map_err(|error| broken(&error))?;
+        let (chunks, _) = replay.data().as_chunks::<4>();
+        let words: Vec<u32> = chunks
+            .iter()
+            .map(|&chunk| u32::from_le_bytes(chunk))
+            .collect();
+        let mut rest = words.as_slice();
+        for (world, seen) in header.replay {
+            let state = trainer
+                .worlds
+                .get_mut(world as usize)
+                .ok_or_else(|| broken(&"replay"))?;
+            let width = state.task.encoding().words();
+            if rest.len() < width {
+                return Err(broken(&"replay"));
+            }
+            let (words, remaining) = rest.split_at(width);
+            rest = remaining;
+            let node = state.node_of(words);
+            let bucket = state.bucket;
+            trainer.replay.push(bucket, world, node, seen);
+        }
+        if let Some((world, words, length)) = header.episode {
+            let state = trainer
+                .worlds
+                .get_mut(world as usize)
+                .ok_or_else(|| broken(&"episode"))?;
+            if words.len() != state.task.encoding().words() {
+                return Err(broken(&"episode"));
+            }
+            trainer.episode = Some((world, state.node_of(&words), length));
+        }
+        Ok(trainer)
+    }
+}

@@ -1,0 +1,263 @@
+//! What can be set about training. Every choice is a field; the presets name the paper's text, the
+//! program that made the paper's tables, and what we recommend.
+
+use std::fmt;
+
+use homing_nlm::{ConfigErrors, NlmConfig, Quantifiers};
+use serde::{Deserialize, Serialize};
+
+/// The classical heuristic h that is corrected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseHeuristic {
+    /// 1 everywhere but at a goal: no shaping.
+    Blind,
+    /// h_max
+    Max,
+    /// h_add
+    Add,
+    /// h_FF
+    #[default]
+    Ff,
+}
+
+impl BaseHeuristic {
+    /// Its short name, as users type it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blind => "blind",
+            Self::Max => "max",
+            Self::Add => "add",
+            Self::Ff => "ff",
+        }
+    }
+}
+
+/// What a step is rewarded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reward {
+    /// Minus its cost, also into the goal (the paper's text).
+    Cost,
+    /// Minus its cost, but nothing for the step into the goal (the paper's program).
+    CostButLast,
+    /// 1 for the step into the goal, else 0.
+    Goal,
+}
+
+/// How an action is chosen while training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Sampled from softmax(Q / temperature).
+    Softmax,
+    /// The first one of largest Q.
+    Greedy,
+}
+
+/// Which states share a bucket of the replay memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BucketBy {
+    /// Those of problems with as many objects.
+    ObjectCount,
+    /// Those of problems with the same names of objects.
+    ObjectNames,
+}
+
+/// What the capacity of the replay memory is a limit of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityOf {
+    /// All buckets together.
+    Memory,
+    /// Each bucket.
+    Bucket,
+}
+
+/// What the network's `reduce` computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduce {
+    /// Maximum (∃).
+    Exists,
+    /// Maximum and minimum (∃, ∀).
+    ExistsForall,
+}
+
+/// The settings of a training run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// The heuristic that is corrected.
+    pub heuristic: BaseHeuristic,
+    /// Whether every action costs 1, whatever the problem says.
+    pub unit_cost: bool,
+    /// Environment steps; one SGD step follows each, once there is enough to learn from.
+    pub steps: u64,
+    /// γ
+    pub gamma: f64,
+    /// What a step is rewarded with.
+    pub reward: Reward,
+    /// L: layers of the network.
+    pub layers: usize,
+    /// M: largest arity in the network.
+    pub max_arity: usize,
+    /// Q: features of each layer and arity.
+    pub features: usize,
+    /// What `reduce` computes.
+    pub reduce: Reduce,
+    /// Whether `reduce` leaves out tuples that repeat an object.
+    pub distinct: bool,
+    /// Whether the network is told the types of objects.
+    pub types_as_predicates: bool,
+    /// D: actions of an episode at the most.
+    pub max_episode_length: usize,
+    /// How an action is chosen.
+    pub policy: Policy,
+    /// τ
+    pub temperature: f64,
+    /// Step size of Adam.
+    pub learning_rate: f32,
+    /// States of an SGD step.
+    pub batch_size: usize,
+    /// The target network is renewed every so many SGD steps; 0: there is none.
+    pub target_every: u64,
+    /// States that the replay memory holds.
+    pub replay_capacity: usize,
+    /// What that is a limit of.
+    pub capacity_of: CapacityOf,
+    /// Which states share a bucket.
+    pub bucket_by: BucketBy,
+    /// States stored before the first SGD step.
+    pub warm_up: usize,
+}
+
+impl TrainConfig {
+    /// The paper's text.
+    pub fn paper() -> Self {
+        Self {
+            heuristic: BaseHeuristic::Ff,
+            unit_cost: true,
+            steps: 50_000,
+            gamma: 0.999_999,
+            reward: Reward::Cost,
+            layers: 6,
+            max_arity: 3,
+            features: 8,
+            reduce: Reduce::Exists,
+            distinct: false,
+            types_as_predicates: false,
+            max_episode_length: 40,
+            policy: Policy::Greedy,
+            temperature: 1.0,
+            learning_rate: 1e-3,
+            batch_size: 25,
+            target_every: 0,
+            replay_capacity: 6_000,
+            capacity_of: CapacityOf::Memory,
+            bucket_by: BucketBy::ObjectCount,
+            warm_up: 100,
+        }
+    }
+
+    /// The settings of the program that made the paper's tables.
+    pub fn reference() -> Self {
+        Self {
+            steps: 10_000,
+            gamma: 0.999,
+            reward: Reward::CostButLast,
+            layers: 5,
+            reduce: Reduce::ExistsForall,
+            distinct: true,
+            policy: Policy::Softmax,
+            target_every: 400,
+            capacity_of: CapacityOf::Bucket,
+            bucket_by: BucketBy::ObjectNames,
+            ..Self::paper()
+        }
+    }
+
+    /// A preset by its name.
+    pub fn preset(name: &str) -> Option<Self> {
+        match name {
+            "paper" => Some(Self::paper()),
+            "reference" => Some(Self::reference()),
+            "default" => Some(Self::default()),
+            _ => None,
+        }
+    }
+
+    /// The network for a domain with these input channels, by arity.
+    pub(crate) fn network(&self, input_channels: Vec<usize>) -> NlmConfig {
+        NlmConfig {
+            input_channels,
+            max_arity: self.max_arity,
+            layers: self.layers,
+            features: self.features,
+            quantifiers: match self.reduce {
+                Reduce::Exists => Quantifiers::Exists,
+                Reduce::ExistsForall => Quantifiers::ExistsForall,
+            },
+            distinct: self.distinct,
+            skip_connections: true,
+        }
+    }
+
+    /// Everything that is wrong with the numbers, network aside.
+    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
+        let problem = |field, must| Err(ConfigProblem::Field { field, must });
+        if !(self.gamma > 0.0 && self.gamma < 1.0) {
+            return problem("gamma", "lie between 0 and 1, both excluded");
+        }
+        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
+            return problem("temperature", "be positive");
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            return problem("learning_rate", "be positive");
+        }
+        if self.batch_size == 0 {
+            return problem("batch_size", "be at least 1");
+        }
+        if self.max_episode_length == 0 {
+            return problem("max_episode_length", "be at least 1");
+        }
+        if self.replay_capacity < self.batch_size {
+            return problem("replay_capacity", "be at least the batch size");
+        }
+        Ok(())
+    }
+}
+
+/// Starts equal to `reference`; a field moves only where measurement over the eight domains shows
+/// a gain.
+impl Default for TrainConfig {
+    fn default() -> Self {
+        Self::reference()
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConfigProblem {
+    /// A number is out of range.
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What it must do.
+        must: &'static str,
+    },
+    /// The network cannot be built.
+    Network(ConfigErrors),
+}
+
+impl fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field { field, must } => write!(f, "`{field}` must {must}"),
+            Self::Network(errors) => write!(f, "{errors}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigProblem {}

@@ -1,0 +1,140 @@
+//! What a model expects of a domain.
+
+use std::fmt;
+
+use homing_pddl::Domain;
+use serde::{Deserialize, Serialize};
+
+/// The names and shapes a model was trained with. A problem of any domain with the same signature
+/// can be given to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// Predicates with their arities, in the order of channels.
+    pub predicates: Vec<(String, usize)>,
+    /// Types with their supertypes.
+    pub types: Vec<(String, Vec<String>)>,
+    /// Action schemas with the number of their parameters.
+    pub actions: Vec<(String, usize)>,
+}
+
+impl Signature {
+    /// The signature of a domain.
+    pub fn of(domain: &Domain) -> Self {
+        let type_name = |t: &homing_pddl::model::TypeId| domain.types[t.index()].name.clone();
+        Self {
+            predicates: domain
+                .predicates
+                .iter()
+                .map(|predicate| (predicate.name.clone(), predicate.parameters.len()))
+                .collect(),
+            types: domain.types[1..]
+                .iter()
+                .map(|t| (t.name.clone(), t.parents.iter().map(type_name).collect()))
+                .collect(),
+            actions: domain
+                .actions
+                .iter()
+                .map(|action| (action.name.clone(), action.parameters.len()))
+                .collect(),
+        }
+    }
+
+    /// Every difference to another signature, in words.
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        fn compare<T: PartialEq + fmt::Debug>(
+            kind: &'static str,
+            ours: &[(String, T)],
+            theirs: &[(String, T)],
+            found: &mut Vec<Difference>,
+        ) {
+            for (name, shape) in ours {
+                match theirs.iter().find(|(other, _)| other == name) {
+                    None => found.push(Difference::Missing {
+                        kind,
+                        name: name.clone(),
+                    }),
+                    Some((_, other)) if other != shape => found.push(Difference::Changed {
+                        kind,
+                        name: name.clone(),
+                        expected: format!("{shape:?}"),
+                        found: format!("{other:?}"),
+                    }),
+                    Some(_) => {}
+                }
+            }
+            for (name, _) in theirs {
+                if ours.iter().all(|(other, _)| other != name) {
+                    found.push(Difference::Unknown {
+                        kind,
+                        name: name.clone(),
+                    });
+                }
+            }
+            let same_names = found.is_empty();
+            if same_names && ours.iter().zip(theirs).any(|(a, b)| a.0 != b.0) {
+                found.push(Difference::Order { kind });
+            }
+        }
+        let mut found = Vec::new();
+        compare("predicate", &self.predicates, &other.predicates, &mut found);
+        compare("type", &self.types, &other.types, &mut found);
+        compare("action", &self.actions, &other.actions, &mut found);
+        found
+    }
+}
+
+/// One way in which a domain is not the one a model was trained for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The domain lacks something.
+    Missing {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The domain has something more.
+    Unknown {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// Something has another arity or other supertypes.
+    Changed {
+        /// What kind of thing.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// What the model has.
+        expected: String,
+        /// What the domain has.
+        found: String,
+    },
+    /// The same names come in another order.
+    Order {
+        /// What kind of thing.
+        kind: &'static str,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { kind, name } => write!(f, "the domain has no {kind} `{name}`"),
+            Self::Unknown { kind, name } => write!(f, "the model knows no {kind} `{name}`"),
+            Self::Changed {
+                kind,
+                name,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "{kind} `{name}` is {expected} in the model, {found} in the domain"
+                )
+            }
+            Self::Order { kind } => write!(f, "the {kind}s are declared in another order"),
+        }
+    }
+}

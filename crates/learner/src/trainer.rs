@@ -1,0 +1,591 @@
+//! Training: RTDP for classical planning (paper, Alg. "VI, RTDP, RTDP for Classical Planning").
+//!
+//! Each step acts once and learns once. Acting: the value of every successor by the online network,
+//! an action drawn from the softmax of Q. Learning: a batch of stored states, each with the
+//! expectation of Q under the target network as its target, and one step of Adam on the residual.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use homing_nlm::{Adam, Nlm, Prepared, Simd, SimdError, SplitMix64, Structure, Workspace};
+use homing_planner::{Costs, Task};
+
+use crate::config::{BucketBy, ConfigProblem, Policy, TrainConfig};
+use crate::encode::Channels;
+use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
+use crate::replay::{Entry, Replay};
+use crate::shaping::{Mdp, softmax_mean, softmax_pick};
+use crate::signature::{Difference, Signature};
+use crate::world::{INITIAL, Successor, World};
+
+/// Why training cannot begin or go on.
+#[derive(Debug)]
+pub enum TrainError {
+    /// There is nothing to train on.
+    NoProblems,
+    /// A problem is of another domain than the first.
+    MixedDomains {
+        /// Which problem, counted from 0.
+        problem: usize,
+        /// What differs.
+        differences: Vec<Difference>,
+    },
+    /// The configuration is wrong.
+    Config(ConfigProblem),
+    /// The machine cannot do what `HOMING_SIMD` asks for.
+    Simd(SimdError),
+    /// Every problem is solved already or cannot be solved.
+    NothingToLearn,
+    /// A number ceased to be finite.
+    Diverged {
+        /// The step.
+        step: u64,
+        /// What it was.
+        what: &'static str,
+    },
+    /// A checkpoint cannot be used.
+    Checkpoint(String),
+}
+
+impl fmt::Display for TrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProblems => write!(f, "there are no problems to train on"),
+            Self::MixedDomains {
+                problem,
+                differences,
+            } => {
+                write!(
+                    f,
+                    "problem {} is of another domain than the first:",
+                    problem + 1
+                )?;
+                differences
+                    .iter()
+                    .try_for_each(|difference| write!(f, "\n  {difference}"))
+            }
+            Self::Config(problem) => write!(f, "{problem}"),
+            Self::Simd(error) => write!(f, "{error}"),
+            Self::NothingToLearn => {
+                write!(
+                    f,
+                    "every problem holds its goal already or is a dead end from the start"
+                )
+            }
+            Self::Diverged { step, what } => write!(
+                f,
+                "training diverged: the {what} is not a finite number at step {step}; try a smaller learning rate"
+            ),
+            Self::Checkpoint(reason) => write!(f, "the checkpoint cannot be used: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for TrainError {}
+
+impl From<ConfigProblem> for TrainError {
+    fn from(problem: ConfigProblem) -> Self {
+        Self::Config(problem)
+    }
+}
+
+/// What one step did: everything the paper plots.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepRecord {
+    /// The step, counted from 1.
+    pub step: u64,
+    /// Goals reached so far.
+    pub goals: u64,
+    /// Episodes ended so far.
+    pub resets: u64,
+    /// States stored.
+    pub stored: u64,
+    /// What was learnt; `None` before there was enough to learn from.
+    pub sgd: Option<SgdRecord>,
+}
+
+/// Means over the batch of an SGD step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SgdRecord {
+    /// ½ (V − target)²
+    pub loss: f64,
+    /// The target.
+    pub target: f64,
+    /// V, before the step.
+    pub value: f64,
+    /// h_γ
+    pub discounted_h: f64,
+    /// h, undiscounted.
+    pub h: f64,
+    /// H = −V, undiscounted.
+    pub learned_h: f64,
+}
+
+/// Where the time of a run went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timings {
+    /// Forward and backward passes, Adam, preparation of weights.
+    pub network: Duration,
+    /// Successors, base heuristics and encodings.
+    pub planning: Duration,
+}
+
+/// A training run. Each call of [`step`](Self::step) is one step of the algorithm; what a step does
+/// depends on the tasks, the configuration and the seed alone.
+pub struct Trainer<'t> {
+    pub(crate) config: TrainConfig,
+    pub(crate) seed: u64,
+    signature: Signature,
+    domain: String,
+    mdp: Mdp,
+    nlm: Nlm,
+    simd: Simd,
+    workspace: Workspace,
+    pub(crate) worlds: Vec<World<'t>>,
+    /// The worlds there is something to learn in.
+    pub(crate) learnable: Vec<u32>,
+    pub(crate) replay: Replay,
+    pub(crate) random: SplitMix64,
+    pub(crate) parameters: Vec<f32>,
+    pub(crate) target_parameters: Vec<f32>,
+    pub(crate) adam: Adam,
+    online: Prepared,
+    target: Prepared,
+    /// Renewed with the target network, so that values of an older one are not taken for its.
+    target_version: u32,
+    pub(crate) steps: u64,
+    pub(crate) sgd_steps: u64,
+    pub(crate) goals: u64,
+    pub(crate) resets: u64,
+    /// World, node and length of the episode under way.
+    pub(crate) episode: Option<(u32, u32, usize)>,
+    /// The losses of the last 100 SGD steps, as a ring.
+    pub(crate) recent_losses: Vec<f64>,
+    gradient: Vec<f32>,
+    structures: Vec<Structure>,
+    timings: Timings,
+}
+
+/// How many losses the summary is a mean of.
+const RECENT: usize = 100;
+
+impl<'t> Trainer<'t> {
+    /// Begins a run. The number of threads never changes a number.
+    ///
+    /// # Errors
+    ///
+    /// If the problems or the configuration are of no use.
+    pub fn new(
+        tasks: &'t [Task],
+        config: TrainConfig,
+        seed: u64,
+        threads: usize,
+    ) -> Result<Self, TrainError> {
+        let first = tasks.first().ok_or(TrainError::NoProblems)?;
+        let domain = &first.problem().domain;
+        let signature = Signature::of(domain);
+        for (problem, task) in tasks.iter().enumerate() {
+            let differences = signature.differences(&Signature::of(&task.problem().domain));
+            if !differences.is_empty() {
+                return Err(TrainError::MixedDomains {
+                    problem,
+                    differences,
+                });
+            }
+        }
+        let channels = Channels::new(&signature, config.types_as_predicates);
+        let nlm = network(&config, &channels)?;
+        let simd = Simd::from_env().map_err(TrainError::Simd)?;
+        let mdp = Mdp {
+            gamma: config.gamma,
+            reward: config.reward,
+        };
+        let costs = if config.unit_cost {
+            Costs::Unit
+        } else {
+            Costs::Task
+        };
+        let (buckets, bucket_count) = buckets(tasks, config.bucket_by);
+        let mut worlds: Vec<World<'t>> = tasks
+            .iter()
+            .zip(buckets)
+            .map(|(task, bucket)| World::new(task, bucket, config.heuristic, costs, mdp, &channels))
+            .collect();
+        let learnable: Vec<u32> = (0..worlds.len() as u32)
+            .filter(|&index| {
+                let world = &mut worlds[index as usize];
+                !world.node(INITIAL).is_goal && !world.is_dead(INITIAL)
+            })
+            .collect();
+        if learnable.is_empty() {
+            return Err(TrainError::NothingToLearn);
+        }
+        let parameters = nlm.init(seed);
+        let mut adam = Adam::new(parameters.len());
+        adam.learning_rate = config.learning_rate;
+        let online = nlm.prepare(&parameters, simd);
+        Ok(Self {
+            signature,
+            domain: domain.name.clone(),
+            mdp,
+            simd,
+            workspace: Workspace::new(threads),
+            worlds,
+            learnable,
+            replay: Replay::new(bucket_count, config.replay_capacity, config.capacity_of),
+            // Weights and walks must not share their numbers.
+            random: SplitMix64::new(SplitMix64::new(seed ^ 0x5741_4C4B).next_u64()),
+            target_parameters: parameters.clone(),
+            adam,
+            target: online.clone(),
+            online,
+            target_version: 1,
+            steps: 0,
+            sgd_steps: 0,
+            goals: 0,
+            resets: 0,
+            episode: None,
+            recent_losses: Vec::new(),
+            gradient: vec![0.0; parameters.len()],
+            parameters,
+            structures: Vec::new(),
+            timings: Timings::default(),
+            nlm,
+            config,
+            seed,
+        })
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// How it is configured.
+    pub fn config(&self) -> &TrainConfig {
+        &self.config
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Where the time went so far.
+    pub fn timings(&self) -> Timings {
+        self.timings
+    }
+
+    /// Acts once, then learns once.
+    ///
+    /// # Errors
+    ///
+    /// If a number ceases to be finite.
+    pub fn step(&mut self) -> Result<StepRecord, TrainError> {
+        self.steps += 1;
+        self.act()?;
+        let sgd = if self.replay.len() >= self.config.warm_up {
+            self.learn()?
+        } else {
+            None
+        };
+        Ok(StepRecord {
+            step: self.steps,
+            goals: self.goals,
+            resets: self.resets,
+            stored: self.replay.len() as u64,
+            sgd,
+        })
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> Model {
+        let losses = &self.recent_losses;
+        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        Model {
+            header: ModelHeader {
+                format_version: FORMAT_VERSION,
+                domain: self.domain.clone(),
+                signature: self.signature.clone(),
+                config: self.config.clone(),
+                seed: self.seed,
+                steps: self.steps,
+                revision: env!("CARGO_PKG_VERSION").to_owned(),
+                summary: TrainingSummary {
+                    goals: self.goals,
+                    episodes: self.resets + u64::from(self.episode.is_some()),
+                    problems: self.learnable.len() as u64,
+                    loss,
+                },
+            },
+            parameters: self.parameters.clone(),
+        }
+    }
+
+    fn store(&mut self, world: u32, node: u32) {
+        let bucket = self.worlds[world as usize].bucket;
+        self.replay.push(bucket, world, node, false);
+    }
+
+    /// One action of the episode under way, or the first one of a new episode.
+    fn act(&mut self) -> Result<(), TrainError> {
+        let (world, node, length) = match self.episode {
+            Some(episode) => episode,
+            None => {
+                let world = self.learnable[self.random.below(self.learnable.len())];
+                self.store(world, INITIAL);
+                (world, INITIAL, 0)
+            }
+        };
+        let start = Instant::now();
+        let successors: Vec<Successor> = self.worlds[world as usize].expand(node).to_vec();
+        self.timings.planning += start.elapsed();
+        let nodes: Vec<(u32, u32)> = successors.iter().map(|s| (world, s.node)).collect();
+        let residuals = self.residuals(&nodes, Network::Online);
+        let values: Vec<f64> = successors
+            .iter()
+            .zip(&residuals)
+            .map(|(successor, &residual)| self.action_value(world, *successor, residual))
+            .collect();
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(TrainError::Diverged {
+                step: self.steps,
+                what: "value of an action",
+            });
+        }
+        let chosen = match self.config.policy {
+            Policy::Softmax => {
+                let unit = self.random.unit();
+                softmax_pick(&values, self.config.temperature, unit)
+            }
+            Policy::Greedy => {
+                let mut best = 0;
+                for (index, value) in values.iter().enumerate() {
+                    if *value > values[best] {
+                        best = index;
+                    }
+                }
+                best
+            }
+        };
+        let next = successors[chosen].node;
+        let start = Instant::now();
+        let is_dead = self.worlds[world as usize].is_dead(next);
+        self.timings.planning += start.elapsed();
+        let is_goal = self.worlds[world as usize].node(next).is_goal;
+        if !is_dead {
+            self.store(world, next);
+        }
+        self.goals += u64::from(is_goal);
+        let over = is_goal || is_dead || length + 1 == self.config.max_episode_length;
+        self.resets += u64::from(over);
+        self.episode = (!over).then_some((world, next, length + 1));
+        Ok(())
+    }
+
+    /// Q(s, a) = r + γ V(s'), with V(s') = residual(s') + φ(s'), and 0 at a goal.
+    fn action_value(&self, world: u32, successor: Successor, residual: f32) -> f64 {
+        let node = self.worlds[world as usize].node(successor.node);
+        let value = if node.is_goal {
+            0.0
+        } else {
+            f64::from(residual) + node.potential
+        };
+        self.mdp.reward(successor.cost, node.is_goal) + self.mdp.discount(successor.cost) * value
+    }
+
+    /// The network's residual at nodes of equal object count.
+    fn residuals(&mut self, nodes: &[(u32, u32)], which: Network) -> Vec<f32> {
+        if nodes.is_empty() {
+            return Vec::new();
+        }
+        self.encode(nodes);
+        let start = Instant::now();
+        let prepared = match which {
+            Network::Online => &self.online,
+            Network::Target => &self.target,
+        };
+        let batch: Vec<&Structure> = self.structures[..nodes.len()].iter().collect();
+        let residuals = prepared
+            .evaluate(&batch, &mut self.workspace)
+            .expect("worlds encode what the network reads");
+        self.timings.network += start.elapsed();
+        residuals
+    }
+
+    /// Encodes nodes into the first of `structures`.
+    fn encode(&mut self, nodes: &[(u32, u32)]) {
+        let start = Instant::now();
+        while self.structures.len() < nodes.len() {
+            self.structures.push(Structure::default());
+        }
+        for (&(world, node), structure) in nodes.iter().zip(&mut self.structures) {
+            self.worlds[world as usize].encode(node, structure);
+        }
+        self.timings.planning += start.elapsed();
+    }
+
+    /// One step of stochastic gradient descent; `None` if no bucket holds a batch.
+    fn learn(&mut self) -> Result<Option<SgdRecord>, TrainError> {
+        if self.config.target_every == 0 || self.sgd_steps.is_multiple_of(self.config.target_every)
+        {
+            self.renew_target();
+        }
+        let Some(batch) = self.replay.draw(self.config.batch_size, &mut self.random) else {
+            return Ok(None);
+        };
+        let targets = self.targets(&batch);
+        let potentials: Vec<f64> = batch
+            .iter()
+            .map(|entry| self.worlds[entry.world as usize].node(entry.node).potential)
+            .collect();
+        let nodes: Vec<(u32, u32)> = batch
+            .iter()
+            .map(|entry| (entry.world, entry.node))
+            .collect();
+        self.encode(&nodes);
+        let start = Instant::now();
+        let size = batch.len() as f64;
+        let structures: Vec<&Structure> = self.structures[..batch.len()].iter().collect();
+        // V − target = residual − (target − φ)
+        let residual_targets: Vec<f64> = targets
+            .iter()
+            .zip(&potentials)
+            .map(|(target, potential)| target - potential)
+            .collect();
+        let residuals = self
+            .online
+            .backward(
+                &structures,
+                &mut self.workspace,
+                |index, residual| ((f64::from(residual) - residual_targets[index]) / size) as f32,
+                &mut self.gradient,
+            )
+            .expect("worlds encode what the network reads");
+        let mut record = SgdRecord::default();
+        for (index, entry) in batch.iter().enumerate() {
+            let node = self.worlds[entry.world as usize].node(entry.node);
+            let value = f64::from(residuals[index]) + potentials[index];
+            let error = value - targets[index];
+            record.loss += 0.5 * error * error / size;
+            record.target += targets[index] / size;
+            record.value += value / size;
+            record.discounted_h -= potentials[index] / size;
+            record.h += if node.is_goal { 0.0 } else { node.h } / size;
+            record.learned_h += self.mdp.undiscounted(value) / size;
+        }
+        if !record.loss.is_finite() {
+            return Err(TrainError::Diverged {
+                step: self.steps,
+                what: "loss",
+            });
+        }
+        if self.gradient.iter().any(|g| !g.is_finite()) {
+            return Err(TrainError::Diverged {
+                step: self.steps,
+                what: "gradient",
+            });
+        }
+        self.adam.step(&mut self.parameters, &self.gradient);
+        self.online = self.nlm.prepare(&self.parameters, self.simd);
+        self.sgd_steps += 1;
+        if self.recent_losses.len() == RECENT {
+            self.recent_losses.remove(0);
+        }
+        self.recent_losses.push(record.loss);
+        self.timings.network += start.elapsed();
+        Ok(Some(record))
+    }
+
+    fn renew_target(&mut self) {
+        self.target_parameters.copy_from_slice(&self.parameters);
+        self.target = self.online.clone();
+        self.target_version += 1;
+    }
+
+    /// The target of each state: 0 at a goal, else the expectation of Q under its own softmax.
+    fn targets(&mut self, batch: &[Entry]) -> Vec<f64> {
+        let version = self.target_version;
+        let start = Instant::now();
+        let mut wanted: Vec<(u32, u32)> = Vec::new();
+        for entry in batch {
+            let world = &mut self.worlds[entry.world as usize];
+            if world.node(entry.node).is_goal {
+                continue;
+            }
+            for index in 0..world.expand(entry.node).len() {
+                let successor = world.expand(entry.node)[index].node;
+                let node = world.node_mut(successor);
+                if node.target_version != version && !node.is_goal {
+                    // Marked now, so that it is listed once; its value follows below.
+                    node.target_version = version;
+                    wanted.push((entry.world, successor));
+                }
+            }
+        }
+        self.timings.planning += start.elapsed();
+        let residuals = self.residuals(&wanted, Network::Target);
+        for (&(world, node), residual) in wanted.iter().zip(residuals) {
+            self.worlds[world as usize].node_mut(node).target = residual;
+        }
+        batch
+            .iter()
+            .map(|entry| {
+                if self.worlds[entry.world as usize].node(entry.node).is_goal {
+                    return 0.0;
+                }
+                let successors = self.worlds[entry.world as usize]
+                    .expand(entry.node)
+                    .to_vec();
+                let values: Vec<f64> = successors
+                    .iter()
+                    .map(|&successor| {
+                        let target = self.worlds[entry.world as usize]
+                            .node(successor.node)
+                            .target;
+                        self.action_value(entry.world, successor, target)
+                    })
+                    .collect();
+                softmax_mean(&values, self.config.temperature)
+            })
+            .collect()
+    }
+
+    /// Takes up the weights of a checkpoint.
+    pub(crate) fn restore_weights(&mut self, parameters: Vec<f32>, target: Vec<f32>) {
+        self.online = self.nlm.prepare(&parameters, self.simd);
+        self.target = self.nlm.prepare(&target, self.simd);
+        self.parameters = parameters;
+        self.target_parameters = target;
+        self.target_version += 1;
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Network {
+    Online,
+    Target,
+}
+
+/// The bucket of each task, and how many there are.
+fn buckets(tasks: &[Task], by: BucketBy) -> (Vec<usize>, usize) {
+    let mut index: HashMap<(usize, Vec<&str>), usize> = HashMap::new();
+    let buckets = tasks
+        .iter()
+        .map(|task| {
+            let objects = &task.problem().objects;
+            let names = match by {
+                BucketBy::ObjectCount => Vec::new(),
+                BucketBy::ObjectNames => {
+                    let mut names: Vec<&str> = objects.iter().map(|o| o.name.as_str()).collect();
+                    names.sort_unstable();
+                    names
+                }
+            };
+            let next = index.len();
+            *index.entry((objects.len(), names)).or_insert(next)
+        })
+        .collect();
+    (buckets, index.len())
+}

@@ -1,0 +1,193 @@
+//! A training problem as the learner walks in it: the states met so far, each with its successors
+//! and its base heuristic, computed once.
+
+use homing_nlm::Structure;
+use homing_planner::heuristic::{Add, Blind, Ff, Max};
+use homing_planner::{
+    ActionId, Costs, Estimate, Heuristic, Registry, StateId, SuccessorGenerator, Task,
+};
+
+use crate::config::BaseHeuristic;
+use crate::encode::{Channels, Encoder};
+use crate::shaping::Mdp;
+
+/// A way from one state to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Successor {
+    pub(crate) node: u32,
+    pub(crate) cost: u32,
+}
+
+/// What is known of a state, whatever the network says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    /// h(s), undiscounted; infinite for a dead end.
+    pub(crate) h: f64,
+    /// φ(s)
+    pub(crate) potential: f64,
+    pub(crate) is_goal: bool,
+    /// Where its successors are, once they have been asked for.
+    successors: Option<(u32, u32)>,
+    /// The target network's residual, and the network it is of (0: none).
+    pub(crate) target: f32,
+    pub(crate) target_version: u32,
+}
+
+/// Makes a base heuristic for a task.
+pub(crate) fn base_heuristic<'t>(
+    name: BaseHeuristic,
+    task: &'t Task,
+    costs: Costs,
+) -> Box<dyn Heuristic + Send + 't> {
+    match name {
+        BaseHeuristic::Blind => Box::new(Blind::new(task)),
+        BaseHeuristic::Max => Box::new(Max::new(task, costs)),
+        BaseHeuristic::Add => Box::new(Add::new(task, costs)),
+        BaseHeuristic::Ff => Box::new(Ff::new(task, costs)),
+    }
+}
+
+pub(crate) struct World<'t> {
+    pub(crate) task: &'t Task,
+    pub(crate) bucket: usize,
+    costs: Costs,
+    mdp: Mdp,
+    encoder: Encoder,
+    generator: SuccessorGenerator,
+    heuristic: Box<dyn Heuristic + Send + 't>,
+    registry: Registry,
+    nodes: Vec<Node>,
+    successors: Vec<Successor>,
+    actions: Vec<ActionId>,
+    estimates: Vec<Estimate>,
+    words: Vec<u32>,
+}
+
+pub(crate) const INITIAL: u32 = 0;
+
+impl<'t> World<'t> {
+    pub(crate) fn new(
+        task: &'t Task,
+        bucket: usize,
+        heuristic: BaseHeuristic,
+        costs: Costs,
+        mdp: Mdp,
+        channels: &Channels,
+    ) -> Self {
+        let mut world = Self {
+            task,
+            bucket,
+            costs,
+            mdp,
+            encoder: Encoder::new(task, channels),
+            generator: SuccessorGenerator::new(task),
+            heuristic: base_heuristic(heuristic, task, costs),
+            registry: Registry::new(task.encoding().words()),
+            nodes: Vec::new(),
+            successors: Vec::new(),
+            actions: Vec::new(),
+            estimates: Vec::new(),
+            words: Vec::new(),
+        };
+        world.node_of(&task.initial_state());
+        world
+    }
+
+    pub(crate) fn node(&self, node: u32) -> &Node {
+        &self.nodes[node as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, node: u32) -> &mut Node {
+        &mut self.nodes[node as usize]
+    }
+
+    pub(crate) fn state(&self, node: u32) -> &[u32] {
+        self.registry.state(StateId(node))
+    }
+
+    /// The node of a packed state, made if there is none.
+    pub(crate) fn node_of(&mut self, state: &[u32]) -> u32 {
+        let (id, is_new) = self.registry.insert(state);
+        if is_new {
+            self.describe_new();
+        }
+        id.0
+    }
+
+    /// Evaluates the states stored since the last call.
+    fn describe_new(&mut self) {
+        let from = StateId::from_index(self.nodes.len());
+        let states = self.registry.range(from, self.registry.next_id());
+        self.estimates.clear();
+        self.heuristic.evaluate(states, &mut self.estimates);
+        for (state, estimate) in states.iter().zip(&self.estimates) {
+            let is_goal = self.task.is_goal(state);
+            let h = estimate.finite().unwrap_or(f64::INFINITY);
+            self.nodes.push(Node {
+                h,
+                potential: if h.is_finite() {
+                    self.mdp.potential(h, is_goal)
+                } else {
+                    f64::NAN
+                },
+                is_goal,
+                successors: None,
+                target: 0.0,
+                target_version: 0,
+            });
+        }
+    }
+
+    /// The successors of a state in the order of actions, dead ends left out.
+    pub(crate) fn expand(&mut self, node: u32) -> &[Successor] {
+        let (first, end) = match self.nodes[node as usize].successors {
+            Some(range) => range,
+            None => {
+                let range = self.find_successors(node);
+                self.nodes[node as usize].successors = Some(range);
+                range
+            }
+        };
+        &self.successors[first as usize..end as usize]
+    }
+
+    fn find_successors(&mut self, node: u32) -> (u32, u32) {
+        let first = self.successors.len() as u32;
+        self.generator
+            .applicable(self.registry.state(StateId(node)), &mut self.actions);
+        for index in 0..self.actions.len() {
+            let action = self.actions[index];
+            self.words.clear();
+            self.words
+                .extend_from_slice(self.registry.state(StateId(node)));
+            self.task.apply(action, &mut self.words);
+            let (id, _) = self.registry.insert(&self.words);
+            self.successors.push(Successor {
+                node: id.0,
+                cost: self.costs.of(self.task, action),
+            });
+        }
+        self.describe_new();
+        let nodes = &self.nodes;
+        let mut kept = first as usize;
+        for index in first as usize..self.successors.len() {
+            if nodes[self.successors[index].node as usize].h.is_finite() {
+                self.successors[kept] = self.successors[index];
+                kept += 1;
+            }
+        }
+        self.successors.truncate(kept);
+        (first, kept as u32)
+    }
+
+    /// Whether there is provably no way on: a dead end, or all successors are. A goal is none.
+    pub(crate) fn is_dead(&mut self, node: u32) -> bool {
+        let known = *self.node(node);
+        !known.is_goal && (!known.h.is_finite() || self.expand(node).is_empty())
+    }
+
+    pub(crate) fn encode(&mut self, node: u32, structure: &mut Structure) {
+        self.encoder
+            .encode(self.task, self.registry.state(StateId(node)), structure);
+    }
+}

@@ -1,0 +1,73 @@
+//! A growing f32 buffer on cache-line boundaries.
+
+/// f32 aligned to 64 bytes; keeps its memory when less is asked for.
+#[derive(Default)]
+pub(crate) struct Buffer {
+    data: Vec<f32>,
+    /// Where the aligned part begins.
+    start: usize,
+    len: usize,
+}
+
+impl Buffer {
+    /// Makes room for `len` f32: zero when fresh, else what was there before.
+    pub(crate) fn reserve(&mut self, len: usize) {
+        if self.len < len {
+            // A fresh zeroed allocation: growing would copy stale contents.
+            self.data = Vec::new();
+            self.data = vec![0.0; len + 15];
+            self.start = self.data.as_ptr().align_offset(64).min(15);
+            self.len = len;
+        }
+    }
+
+    /// Makes room for `len` f32 and sets them to zero.
+    pub(crate) fn zeroed(&mut self, len: usize) {
+        if self.len < len {
+            self.reserve(len);
+        } else {
+            self.data[self.start..self.start + len].fill(0.0);
+        }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[f32] {
+        &self.data[self.start..self.start + self.len]
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [f32] {
+        &mut self.data[self.start..self.start + self.len]
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const f32 {
+        self.as_slice().as_ptr()
+    }
+
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut f32 {
+        self.as_mut_slice().as_mut_ptr()
+    }
+
+    /// The f32 at this place.
+    pub(crate) fn at(&self, i: usize) -> f32 {
+        self.as_slice()[i]
+    }
+
+    /// Sets the f32 at this place.
+    pub(crate) fn set(&mut self, i: usize, x: f32) {
+        self.as_mut_slice()[i] = x;
+    }
+
+    /// Adds to the f32 at this place.
+    pub(crate) fn add(&mut self, i: usize, x: f32) {
+        self.as_mut_slice()[i] += x;
+    }
+
+    /// Sets a run of f32 to one value.
+    pub(crate) fn fill(&mut self, from: usize, len: usize, x: f32) {
+        self.as_mut_slice()[from..from + len].fill(x);
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.data.capacity() * 4
+    }
+}

@@ -1,0 +1,271 @@
+//! One vector of f32 lanes, in plain Rust, AVX2 and AVX-512.
+//!
+//! Kernels are written once, generic over [`Vector`], and always inlined into
+//! an entry point that enables the instructions ([`run`]).
+
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+use crate::simd::Simd;
+
+/// Lanes of f32. Every operation is lane by lane.
+///
+/// # Safety
+///
+/// The methods may only run where the instructions of the implementing type
+/// are available; [`run`] sees to that.
+pub(crate) unsafe trait Vector: Copy {
+    const LANES: usize;
+    /// Tuples a tile of accumulators holds beside four features, so that
+    /// accumulators, operands and a weight fit the register file.
+    const WIDE: bool;
+    unsafe fn splat(x: f32) -> Self;
+    unsafe fn load(from: *const f32) -> Self;
+    unsafe fn store(self, to: *mut f32);
+    unsafe fn add(self, b: Self) -> Self;
+    unsafe fn sub(self, b: Self) -> Self;
+    unsafe fn mul(self, b: Self) -> Self;
+    unsafe fn div(self, b: Self) -> Self;
+    /// `self * b + c`.
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+    unsafe fn max(self, b: Self) -> Self;
+    unsafe fn min(self, b: Self) -> Self;
+    /// `x` in the lanes where `self == b`, 0 elsewhere.
+    unsafe fn where_equal(self, b: Self, x: Self) -> Self;
+    /// The nearest whole number.
+    unsafe fn round(self) -> Self;
+    /// `self * 2^n` for whole n in [-126, 126] and a normal result.
+    unsafe fn scale(self, n: Self) -> Self;
+    /// Within the exponents [`Vector::scale`] can take.
+    #[inline(always)]
+    unsafe fn bounded(self) -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe { self.max(Self::splat(-126.0)).min(Self::splat(126.0)) }
+    }
+    /// 1 / self for self in [1, 2^127].
+    unsafe fn reciprocal(self) -> Self;
+    /// The sum of the lanes, pairwise.
+    unsafe fn sum(self) -> f32;
+
+    /// The greatest lane.
+    #[inline(always)]
+    unsafe fn greatest(self) -> f32 {
+        let mut lanes = [f32::NEG_INFINITY; 16];
+        // SAFETY: no vector has more than sixteen lanes.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        let mut best = f32::NEG_INFINITY;
+        for x in &lanes[..Self::LANES] {
+            best = if *x > best { *x } else { best };
+        }
+        best
+    }
+
+    /// The least lane.
+    #[inline(always)]
+    unsafe fn least(self) -> f32 {
+        let mut lanes = [f32::INFINITY; 16];
+        // SAFETY: no vector has more than sixteen lanes.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        let mut best = f32::INFINITY;
+        for x in &lanes[..Self::LANES] {
+            best = if *x < best { *x } else { best };
+        }
+        best
+    }
+
+    /// 1 / (1 + e^-self), absolute error below 2e-7.
+    #[inline(always)]
+    #[allow(clippy::approx_constant)] // see below
+    unsafe fn sigmoid(self) -> Self {
+        // 2^f on [-1/2, 1/2], relative error 1e-7: minimax with p(0) = 1.
+        const P: [f32; 5] = [
+            // Not ln 2: the best slope for five terms.
+            0.693_147,
+            0.240_222_42,
+            0.055_507_336,
+            0.009_671_513,
+            0.001_326_472_6,
+        ];
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let t = self.mul(Self::splat(-std::f32::consts::LOG2_E));
+            let t = t.bounded();
+            let n = t.round();
+            let f = t.sub(n);
+            let mut p = Self::splat(P[4]);
+            p = p.mul_add(f, Self::splat(P[3]));
+            p = p.mul_add(f, Self::splat(P[2]));
+            p = p.mul_add(f, Self::splat(P[1]));
+            p = p.mul_add(f, Self::splat(P[0]));
+            p = p.mul_add(f, Self::splat(1.0));
+            p.scale(n).add(Self::splat(1.0)).reciprocal()
+        }
+    }
+}
+
+/// Work that can run at any level.
+pub(crate) trait Kernel {
+    /// # Safety
+    ///
+    /// The instructions of V are available, and every pointer in the kernel
+    /// is good for what the kernel says it reads and writes.
+    unsafe fn run<V: Vector>(&self);
+}
+
+/// Asks for `len` f32 to be brought near; any address will do.
+#[inline(always)]
+pub(crate) fn prefetch(from: *const f32, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for i in (0..len).step_by(16) {
+        // SAFETY: a prefetch of whatever address never faults, and every
+        // x86-64 processor has it.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(i).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, len);
+}
+
+/// Runs a kernel with the instructions of `level`.
+///
+/// # Safety
+///
+/// `level` is supported, and every pointer in the kernel is good for what the
+/// kernel says it reads and writes.
+pub(crate) unsafe fn run<K: Kernel>(level: Simd, kernel: &K) {
+    // SAFETY: the caller vouches for the level and for the pointers.
+    unsafe {
+        match level {
+            Simd::Portable => kernel.run::<Portable>(),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 => x86::run_avx2(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => x86::run_avx512(kernel),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("unsupported level"),
+        }
+    }
+}
+
+/// Runs a kernel with the instructions of `level` on vectors of [`HALF`] lanes.
+///
+/// # Safety
+///
+/// As for [`run`].
+pub(crate) unsafe fn run_half<K: Kernel>(level: Simd, kernel: &K) {
+    // SAFETY: the caller vouches for the level and for the pointers.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => x86::run_avx512_half(kernel),
+            _ => run(level, kernel),
+        }
+    }
+}
+
+/// The lanes of [`run_half`], at every level.
+pub(crate) const HALF: usize = 8;
+
+/// Eight lanes in plain Rust.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(crate) struct Portable([f32; 8]);
+
+macro_rules! lanewise {
+    ($f:expr) => {{
+        let mut out = [0.0f32; 8];
+        let mut i = 0;
+        while i < 8 {
+            out[i] = $f(i);
+            i += 1;
+        }
+        Portable(out)
+    }};
+}
+
+// SAFETY: needs no special instructions.
+unsafe impl Vector for Portable {
+    const LANES: usize = 8;
+    const WIDE: bool = false;
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        Self([x; 8])
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller gives eight readable f32.
+        unsafe { Self(from.cast::<[f32; 8]>().read_unaligned()) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller gives eight writable f32.
+        unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        lanewise!(|i: usize| self.0[i] + b.0[i])
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        lanewise!(|i: usize| self.0[i] - b.0[i])
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        lanewise!(|i: usize| self.0[i] * b.0[i])
+    }
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        lanewise!(|i: usize| self.0[i] / b.0[i])
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        // Not fused: without the instruction a fused product is a slow call.
+        lanewise!(|i: usize| self.0[i] * b.0[i] + c.0[i])
+    }
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        lanewise!(|i: usize| if self.0[i] > b.0[i] {
+            self.0[i]
+        } else {
+            b.0[i]
+        })
+    }
+    #[inline(always)]
+    unsafe fn min(self, b: Self) -> Self {
+        lanewise!(|i: usize| if self.0[i] < b.0[i] {
+            self.0[i]
+        } else {
+            b.0[i]
+        })
+    }
+    #[inline(always)]
+    unsafe fn where_equal(self, b: Self, x: Self) -> Self {
+        lanewise!(|i: usize| if self.0[i] == b.0[i] { x.0[i] } else { 0.0 })
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        // Adding and subtracting 1.5 * 2^23 rounds |x| < 2^22 to even.
+        const MAGIC: f32 = 12_582_912.0;
+        lanewise!(|i: usize| (self.0[i] + MAGIC) - MAGIC)
+    }
+    #[inline(always)]
+    unsafe fn scale(self, n: Self) -> Self {
+        // 1.5 * 2^23 + n holds n in its low bits; |n| <= 126, so the exponent fits.
+        const MAGIC: f32 = 12_582_912.0;
+        lanewise!(|i: usize| f32::from_bits(
+            self.0[i]
+                .to_bits()
+                .wrapping_add((n.0[i] + MAGIC).to_bits() << 23)
+        ))
+    }
+    #[inline(always)]
+    unsafe fn reciprocal(self) -> Self {
+        lanewise!(|i: usize| 1.0 / self.0[i])
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        let a = self.0;
+        ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
+    }
+}

@@ -1,0 +1,390 @@
+//! The network: its shape, its prepared weights, and how batches run.
+
+use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
+use crate::engine::{Engine, Group};
+use crate::kernels::vector::HALF;
+use crate::params::{ParamLayout, ParamView};
+use crate::plan::Plan;
+use crate::prepared::{self, ComposeWeights};
+use crate::simd::Simd;
+use crate::structure::{InputError, Structure, check_batch};
+use crate::twins;
+use crate::wide::{Job, WideEngine};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A neural logic machine of one shape; weights are kept apart from it.
+#[derive(Clone, Debug)]
+pub struct Nlm {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    config: NlmConfig,
+    shapes: Vec<LayerShape>,
+    layout: ParamLayout,
+    plan: Plan,
+}
+
+impl Nlm {
+    /// The network this configuration describes, or all that is wrong with it.
+    pub fn new(config: NlmConfig) -> Result<Self, ConfigErrors> {
+        config.check()?;
+        let shapes = layer_shapes(&config);
+        let layout = ParamLayout::new(&config, &shapes);
+        let plan = Plan::new(&config, &shapes, &layout);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                config,
+                shapes,
+                layout,
+                plan,
+            }),
+        })
+    }
+
+    /// The configuration it was made from.
+    pub fn config(&self) -> &NlmConfig {
+        &self.inner.config
+    }
+
+    /// How many parameters the flat buffer holds.
+    pub fn parameter_count(&self) -> usize {
+        self.inner.layout.total
+    }
+
+    /// The named parts of the flat buffer, in order.
+    pub fn views(&self) -> &[ParamView] {
+        &self.inner.layout.views
+    }
+
+    /// Fresh parameters: weights from a truncated normal with standard
+    /// deviation 1/sqrt(fan-in), biases zero. Same seed, same bytes.
+    pub fn init(&self, seed: u64) -> Vec<f32> {
+        self.inner.layout.init(seed)
+    }
+
+    /// Brings parameters into the order the kernels read. Do this once per
+    /// update; threads may share the result.
+    ///
+    /// # Panics
+    ///
+    /// If the processor does not support `simd`, or the buffer has not
+    /// [`Nlm::parameter_count`] entries.
+    pub fn prepare(&self, parameters: &[f32], simd: Simd) -> Prepared {
+        assert!(simd.supported(), "this processor does not support {simd}");
+        assert_eq!(
+            parameters.len(),
+            self.parameter_count(),
+            "the flat buffer has one entry a parameter"
+        );
+        Prepared {
+            nlm: self.clone(),
+            weights: prepared::prepare(&self.inner.plan, parameters),
+            simd,
+            twins: true,
+            layout: Layout::Quickest,
+        }
+    }
+
+    pub(crate) fn shapes(&self) -> &[LayerShape] {
+        &self.inner.shapes
+    }
+
+    pub(crate) fn layout(&self) -> &ParamLayout {
+        &self.inner.layout
+    }
+}
+
+/// Buffers the kernels work in, one set a thread. Reuse it: allocation and
+/// index tables are a large part of a small batch.
+pub struct Workspace {
+    engines: Vec<Engines>,
+}
+
+/// The two engines of one thread.
+#[derive(Default)]
+struct Engines {
+    narrow: Engine,
+    wide: WideEngine,
+}
+
+impl Workspace {
+    /// Room for `threads` threads (at least one). The number never changes a
+    /// result, only who computes it.
+    pub fn new(threads: usize) -> Self {
+        let mut engines = Vec::new();
+        engines.resize_with(threads.max(1), Engines::default);
+        Self { engines }
+    }
+
+    /// Bytes held by the tensors of the busiest thread.
+    pub fn bytes_per_thread(&self) -> usize {
+        self.engines
+            .iter()
+            .map(|e| e.narrow.bytes() + e.wide.bytes())
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new(1)
+    }
+}
+
+/// Weights ready for the kernels.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    nlm: Nlm,
+    weights: Vec<Vec<ComposeWeights>>,
+    simd: Simd,
+    twins: bool,
+    layout: Layout,
+}
+
+/// What the lanes of a vector hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Layout {
+    /// Whichever takes less time.
+    Quickest,
+    /// One structure a lane.
+    States,
+    /// One object a lane. Not for networks with arity above 3.
+    Objects,
+}
+
+/// Whether one structure after the other with objects in lanes takes less
+/// time than all of them with a lane each.
+fn wide_is_quicker(objects: usize, structures: usize, simd: Simd) -> bool {
+    // In half vectors: lanes hold windows of z on the one side, all of the
+    // group's lanes on the other. Many objects overflow the caches on the other.
+    let windows: usize = (0..objects)
+        .map(|y| (y + 1) * (objects - y).div_ceil(HALF))
+        .sum();
+    let orbits = objects * (objects + 1) * (objects + 2) / 6;
+    objects >= 16 || structures * windows < orbits * (simd.lanes() / HALF)
+}
+
+/// The structures of a batch, quotients where there are twins, in groups of one
+/// object count and at most one vector of lanes.
+struct Groups<'a> {
+    structures: Vec<Cow<'a, Structure>>,
+    /// Positions in the batch.
+    groups: Vec<Vec<usize>>,
+}
+
+impl Prepared {
+    /// The network these weights belong to.
+    pub fn nlm(&self) -> &Nlm {
+        &self.nlm
+    }
+
+    /// The instructions the kernels use.
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    /// Turns the quotient by twins off or on. It is on by default; off is for
+    /// tests and measurements.
+    #[must_use]
+    pub fn with_twins(mut self, on: bool) -> Self {
+        self.twins = on;
+        self
+    }
+
+    /// Forces what lanes hold in [`Prepared::evaluate`], for tests and measurements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    fn groups<'a>(&self, batch: &[&'a Structure], twins: bool) -> Groups<'a> {
+        let config = self.nlm.config();
+        let structures: Vec<Cow<'a, Structure>> = batch
+            .iter()
+            .map(|s| {
+                let quotient = twins
+                    .then(|| twins::quotient(s, config.distinct, config.max_arity))
+                    .flatten();
+                quotient.map_or(Cow::Borrowed(*s), Cow::Owned)
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        order.sort_by_key(|&i| structures[i].objects());
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for i in order {
+            match groups.last_mut() {
+                Some(g)
+                    if g.len() < self.simd.lanes()
+                        && structures[g[0]].objects() == structures[i].objects() =>
+                {
+                    g.push(i);
+                }
+                _ => groups.push(vec![i]),
+            }
+        }
+        Groups { structures, groups }
+    }
+
+    fn group<'a>(&'a self, structures: &'a [&'a Structure]) -> Group<'a> {
+        Group {
+            plan: &self.nlm.inner.plan,
+            weights: &self.weights,
+            simd: self.simd,
+            objects: structures[0].objects(),
+            structures,
+        }
+    }
+
+    pub(crate) fn job<'a>(&'a self, structure: &'a Structure) -> Job<'a> {
+        Job {
+            plan: &self.nlm.inner.plan,
+            weights: &self.weights,
+            simd: self.simd,
+            structure,
+        }
+    }
+
+    /// Structures in lanes or objects in lanes, whichever is quicker; the bits
+    /// are the same.
+    fn run_group(&self, engines: &mut Engines, structures: &[&Structure], values: &mut [f32]) {
+        let wide = match self.layout {
+            Layout::Quickest => {
+                self.nlm.config().max_arity <= 3
+                    && wide_is_quicker(structures[0].objects(), structures.len(), self.simd)
+            }
+            Layout::States => false,
+            Layout::Objects => true,
+        };
+        if !wide {
+            let group = self.group(structures);
+            return engines.narrow.forward(&group, values, false);
+        }
+        for (structure, value) in structures.iter().zip(values) {
+            *value = engines.wide.forward(&self.job(structure));
+        }
+    }
+
+    /// The value of every structure of a batch, in its order.
+    ///
+    /// The value of a structure is the same to the last bit in whatever batch
+    /// and with however many threads it is computed.
+    pub fn evaluate(
+        &self,
+        batch: &[&Structure],
+        workspace: &mut Workspace,
+    ) -> Result<Vec<f32>, InputError> {
+        check_batch(batch, &self.nlm.config().input_channels)?;
+        let all = self.groups(batch, self.twins);
+        let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
+            let structures: Vec<&Structure> =
+                all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
+            let mut values = vec![0.0; structures.len()];
+            self.run_group(engine, &structures, &mut values);
+            values
+        });
+        let mut values = vec![0.0; batch.len()];
+        for (g, result) in all.groups.iter().zip(results) {
+            for (&i, v) in g.iter().zip(result) {
+                values[i] = v;
+            }
+        }
+        Ok(values)
+    }
+
+    /// The value of every structure, and the gradient of the loss with
+    /// respect to every parameter, written to `gradient`.
+    ///
+    /// `d_value(i, v)` is the derivative of the loss with respect to the value
+    /// of structure i, which is v. The gradient is a sum over groups
+    /// in an order that the batch alone decides.
+    ///
+    /// # Panics
+    ///
+    /// If `gradient` has not one entry a parameter.
+    pub fn backward(
+        &self,
+        batch: &[&Structure],
+        workspace: &mut Workspace,
+        d_value: impl Fn(usize, f32) -> f32 + Sync,
+        gradient: &mut [f32],
+    ) -> Result<Vec<f32>, InputError> {
+        assert_eq!(gradient.len(), self.nlm.parameter_count());
+        check_batch(batch, &self.nlm.config().input_channels)?;
+        // No quotient: where unlike functions happen to tie, twins have a
+        // larger part in the shared gradient than one representative would.
+        let all = self.groups(batch, false);
+        let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
+            let members = &all.groups[g];
+            let structures: Vec<&Structure> =
+                members.iter().map(|&i| &*all.structures[i]).collect();
+            let group = self.group(&structures);
+            let mut values = vec![0.0; structures.len()];
+            engine.narrow.forward(&group, &mut values, true);
+            let d_values: Vec<f32> = members
+                .iter()
+                .zip(&values)
+                .map(|(&i, &v)| d_value(i, v))
+                .collect();
+            let mut partial = vec![0.0; gradient.len()];
+            engine.narrow.backward(&group, &d_values, &mut partial);
+            (values, partial)
+        });
+        gradient.fill(0.0);
+        let mut values = vec![0.0; batch.len()];
+        for (g, (group_values, partial)) in all.groups.iter().zip(results) {
+            for (&i, v) in g.iter().zip(group_values) {
+                values[i] = v;
+            }
+            for (sum, d) in gradient.iter_mut().zip(partial) {
+                *sum += d;
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Runs `work(engine, i)` for i in 0..n on as many threads as there are
+/// engines, results in the order of i.
+fn in_parallel<R: Send>(
+    engines: &mut [Engines],
+    n: usize,
+    work: impl Fn(&mut Engines, usize) -> R + Sync,
+) -> Vec<R> {
+    if engines.len() == 1 || n <= 1 {
+        return (0..n).map(|i| work(&mut engines[0], i)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let mut indexed: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = engines
+            .iter_mut()
+            .take(n)
+            .map(|engine| {
+                let (next, work) = (&next, &work);
+                scope.spawn(move || {
+                    let mut done = Vec::new();
+                    loop {
+                        let i = next.fetch_add(1, Ordering::Relaxed);
+                        if i >= n {
+                            return done;
+                        }
+                        done.push((i, work(engine, i)));
+                    }
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
+            .collect()
+    });
+    indexed.sort_by_key(|r| r.0);
+    indexed.into_iter().map(|r| r.1).collect()
+}

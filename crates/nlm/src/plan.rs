@@ -1,0 +1,355 @@
+//! How the linear maps of a network are laid out for the kernels.
+//!
+//! The kernels keep, for each arity n, two tensors: `own`, shape
+//! `[O^n][own columns][lanes]`, the channels of z/n from the input and every
+//! layer, and `red`, shape `[O^n][red columns][lanes]`, what reduce makes of
+//! z/n+1. A layer reads a contiguous range of each.
+//! Linear maps commute with copying, so the part of compose that reads
+//! expand(z/n-1) becomes a map at arity n-1 (`expand`) whose result is
+//! broadcast.
+
+use crate::config::{LayerShape, NlmConfig, Source};
+use crate::params::{ParamLayout, factorial, permutations};
+use std::ops::Range;
+
+/// Features are computed four at a time.
+pub(crate) const TILE: usize = 4;
+
+pub(crate) fn padded(features: usize) -> usize {
+    features.div_ceil(TILE) * TILE
+}
+
+/// A permutation-summed linear map at one arity:
+/// y[t][f] = Σ_π Σ_c w[π][c][f] x[t∘π][c].
+#[derive(Clone, Debug)]
+pub(crate) struct MapPlan {
+    /// The arity of its input and output tuples.
+    pub(crate) arity: usize,
+    /// The columns it reads.
+    pub(crate) columns: Range<usize>,
+    /// The first of these columns that needs a gradient.
+    pub(crate) learned_from: usize,
+    /// Output features, a multiple of [`TILE`].
+    pub(crate) outputs: usize,
+    /// For each [π][c][f], the parameter, or `NONE`.
+    pub(crate) params: Vec<u32>,
+}
+
+/// No parameter: the weight is zero.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The maps of one compose operation.
+#[derive(Clone, Debug)]
+pub(crate) struct ComposePlan {
+    /// Reads `own[n-1]`, gives n * Q' features: for each position k of an
+    /// n-tuple, what the tuple without position k contributes.
+    pub(crate) expand: Option<MapPlan>,
+    /// Reads `own[n]`.
+    pub(crate) own: Option<MapPlan>,
+    /// Reads `red[n]`.
+    pub(crate) red: Option<MapPlan>,
+    /// The parameters of the bias.
+    pub(crate) bias: Range<usize>,
+    /// Where the output goes in `own[n]`; `None` where no later layer reads
+    /// it but through reduce.
+    pub(crate) column: Option<usize>,
+    /// Where its reduction goes in `red[n-1]`.
+    pub(crate) red_column: Option<usize>,
+}
+
+/// Everything about a network's shape that the kernels need.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// Q' = Q rounded up to a multiple of [`TILE`].
+    pub(crate) features: usize,
+    pub(crate) quantifiers: usize,
+    pub(crate) distinct: bool,
+    pub(crate) max_arity: usize,
+    pub(crate) input_channels: Vec<usize>,
+    /// Columns of `own[n]`, `red[n]`, n = 0..=M.
+    pub(crate) own_columns: Vec<usize>,
+    pub(crate) red_columns: Vec<usize>,
+    /// `[layer][arity]`.
+    pub(crate) layers: Vec<Vec<ComposePlan>>,
+}
+
+/// Where the channels of each source start in the columns of one arity.
+#[derive(Clone, Debug, Default)]
+struct Columns {
+    starts: Vec<(Source, usize, usize)>,
+    total: usize,
+}
+
+impl Columns {
+    fn push(&mut self, source: Source, width: usize) {
+        self.starts.push((source, self.total, width));
+        self.total += width;
+    }
+
+    fn start(&self, source: Source) -> usize {
+        self.find(source).0
+    }
+
+    fn find(&self, source: Source) -> (usize, usize) {
+        let &(_, start, width) = self
+            .starts
+            .iter()
+            .find(|s| s.0 == source)
+            .expect("a source a layer reads has columns");
+        (start, width)
+    }
+}
+
+/// One channel a map reads: its row in the weight matrix and its column.
+struct Channel {
+    row: usize,
+    column: usize,
+}
+
+impl Plan {
+    pub(crate) fn new(config: &NlmConfig, shapes: &[LayerShape], layout: &ParamLayout) -> Self {
+        let features = padded(config.features);
+        let quantifiers = config.quantifiers.count();
+        let max_arity = config.max_arity;
+        let mut own = vec![Columns::default(); max_arity + 2];
+        let mut red = vec![Columns::default(); max_arity + 2];
+        for (arity, &channels) in config.input_channels.iter().enumerate() {
+            own[arity].push(Source::Input, channels);
+            if arity > 0 {
+                red[arity - 1].push(Source::Input, channels * quantifiers);
+            }
+        }
+        // What only reduce reads is kept apart, not in a column.
+        let pure = |layer: usize, arity: usize| {
+            shapes
+                .get(layer + 1)
+                .is_none_or(|next| next.out_arity < arity)
+        };
+        for (layer, shape) in shapes.iter().enumerate() {
+            for arity in 0..=shape.out_arity {
+                if !pure(layer, arity) {
+                    own[arity].push(Source::Layer(layer), features);
+                }
+                if arity > 0 {
+                    red[arity - 1].push(Source::Layer(layer), features * quantifiers);
+                }
+            }
+        }
+        let layers = shapes
+            .iter()
+            .enumerate()
+            .map(|(layer, shape)| {
+                (0..=shape.out_arity)
+                    .map(|arity| {
+                        let builder = MapBuilder {
+                            shape,
+                            arity,
+                            per_copy: shape.compose_channels(arity, config.quantifiers),
+                            weight: layout.weight(layer, arity).start,
+                        };
+                        let source = Source::Layer(layer);
+                        ComposePlan {
+                            expand: builder.expand(&own),
+                            own: builder.own(&own),
+                            red: builder.red(&red, quantifiers),
+                            bias: layout.bias(layer, arity),
+                            column: (!pure(layer, arity)).then(|| own[arity].start(source)),
+                            red_column: (arity > 0).then(|| red[arity - 1].start(source)),
+                        }
+                    })
+                    .collect()
+            })
+            .collect();
+        Self {
+            features,
+            quantifiers,
+            distinct: config.distinct,
+            max_arity,
+            input_channels: config.input_channels.clone(),
+            own_columns: own[..=max_arity].iter().map(|c| c.total).collect(),
+            red_columns: red[..=max_arity].iter().map(|c| c.total).collect(),
+            layers,
+        }
+    }
+
+    /// Whether triples are handled orbit by orbit: they are where nothing is
+    /// larger, for then no map expands them.
+    pub(crate) fn orbits(&self) -> bool {
+        self.max_arity == 3
+    }
+
+    /// The largest arity whose tuples are listed one by one.
+    pub(crate) fn table_arity(&self) -> usize {
+        if self.orbits() { 2 } else { self.max_arity }
+    }
+
+    /// Input channels at an arity, 0 beyond N.
+    pub(crate) fn inputs(&self, arity: usize) -> usize {
+        self.input_channels.get(arity).copied().unwrap_or(0)
+    }
+}
+
+struct MapBuilder<'a> {
+    shape: &'a LayerShape,
+    arity: usize,
+    /// C: rows of the weight matrix a permuted copy takes.
+    per_copy: usize,
+    weight: usize,
+}
+
+impl MapBuilder<'_> {
+    /// The channels of z/`arity` as this layer reads them, `row` counting from `row`.
+    fn channels(&self, arity: usize, mut row: usize, columns: &[Columns]) -> Vec<Channel> {
+        let mut all = Vec::new();
+        for block in self.shape.reads.get(arity).map_or(&[][..], Vec::as_slice) {
+            if block.channels > 0 {
+                let start = columns[arity].start(block.source);
+                all.extend((0..block.channels).map(|i| Channel {
+                    row: row + i,
+                    column: start + i,
+                }));
+            }
+            row += block.channels;
+        }
+        all
+    }
+
+    fn first_learned(columns: &Columns) -> usize {
+        match columns.starts.first() {
+            Some(&(Source::Input, start, width)) => start + width,
+            _ => 0,
+        }
+    }
+
+    fn map(
+        &self,
+        channels: &[Channel],
+        columns: &Columns,
+        arity: usize,
+        outputs: usize,
+        target: impl Fn(usize) -> (usize, usize),
+    ) -> Option<MapPlan> {
+        let start = channels.iter().map(|c| c.column).min()?;
+        let last = channels.iter().map(|c| c.column).max()?;
+        // To the end of the block, padding included: gradients come in tiles.
+        let learned_from = Self::first_learned(columns).max(start);
+        let end = if last < learned_from {
+            last + 1
+        } else {
+            learned_from + padded(last + 1 - learned_from)
+        };
+        let copies = factorial(self.arity);
+        let mut params = vec![NONE; factorial(arity) * (end - start) * outputs];
+        for copy in 0..copies {
+            let (permutation, first_output) = target(copy);
+            for channel in channels {
+                for q in 0..self.shape.features {
+                    let at = (permutation * (end - start) + channel.column - start) * outputs
+                        + first_output
+                        + q;
+                    let row = copy * self.per_copy + channel.row;
+                    debug_assert_eq!(params[at], NONE);
+                    params[at] = (self.weight + row * self.shape.features + q) as u32;
+                }
+            }
+        }
+        Some(MapPlan {
+            arity,
+            columns: start..end,
+            learned_from: learned_from.min(end),
+            outputs,
+            params,
+        })
+    }
+
+    fn expand(&self, own: &[Columns]) -> Option<MapPlan> {
+        let n = self.arity.checked_sub(1)?;
+        let channels = self.channels(n, 0, own);
+        let width = padded(self.shape.features);
+        let smaller = permutations(n);
+        let copies = permutations(self.arity);
+        self.map(&channels, &own[n], n, self.arity * width, |copy| {
+            // The copy reads positions p[0..n]; p[n] is the one it leaves out.
+            let p = &copies[copy];
+            let left_out = p[n];
+            let rest: Vec<usize> = p[..n]
+                .iter()
+                .map(|&i| if i > left_out { i - 1 } else { i })
+                .collect();
+            let order = smaller.iter().position(|s| *s == rest);
+            (order.expect("a permutation of the rest"), left_out * width)
+        })
+    }
+
+    fn own(&self, own: &[Columns]) -> Option<MapPlan> {
+        let n = self.arity;
+        let row = if n > 0 { self.shape.channels(n - 1) } else { 0 };
+        let channels = self.channels(n, row, own);
+        self.map(&channels, &own[n], n, padded(self.shape.features), |copy| {
+            (copy, 0)
+        })
+    }
+
+    fn red(&self, red: &[Columns], quantifiers: usize) -> Option<MapPlan> {
+        let n = self.arity;
+        let before = if n > 0 { self.shape.channels(n - 1) } else { 0 };
+        let reduced = self.shape.channels(n + 1);
+        let mut row = before + self.shape.channels(n);
+        let mut channels = Vec::new();
+        for block in self.shape.reads.get(n + 1).map_or(&[][..], Vec::as_slice) {
+            if block.channels > 0 {
+                let (start, width) = red[n].find(block.source);
+                for quantifier in 0..quantifiers {
+                    channels.extend((0..block.channels).map(|i| Channel {
+                        row: row + quantifier * reduced + i,
+                        column: start + quantifier * (width / quantifiers) + i,
+                    }));
+                }
+            }
+            row += block.channels;
+        }
+        self.map(&channels, &red[n], n, padded(self.shape.features), |copy| {
+            (copy, 0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Quantifiers, layer_shapes};
+
+    #[test]
+    fn every_parameter_has_exactly_one_place() {
+        for (skip, features) in [(true, 8), (false, 8), (true, 3), (false, 1)] {
+            let config = NlmConfig {
+                input_channels: vec![1, 0, 2],
+                max_arity: 4,
+                layers: 7,
+                features,
+                quantifiers: Quantifiers::ExistsForall,
+                distinct: false,
+                skip_connections: skip,
+            };
+            let shapes = layer_shapes(&config);
+            let layout = ParamLayout::new(&config, &shapes);
+            let plan = Plan::new(&config, &shapes, &layout);
+            let mut seen = vec![0; layout.total];
+            for compose in plan.layers.iter().flatten() {
+                for p in compose.bias.clone() {
+                    seen[p] += 1;
+                }
+                for map in [&compose.expand, &compose.own, &compose.red]
+                    .into_iter()
+                    .flatten()
+                {
+                    for &p in map.params.iter().filter(|&&p| p != NONE) {
+                        seen[p as usize] += 1;
+                    }
+                    assert_eq!((map.columns.end - map.learned_from) % TILE, 0);
+                }
+            }
+            assert!(seen.iter().all(|&n| n == 1));
+        }
+    }
+}
