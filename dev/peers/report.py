@@ -75,8 +75,9 @@ class Results:
 
 
 def stored(result, of):
-    runs = result["runs"]["blind"].get(of) or [{}]
-    return runs[0].get("stored")
+    """States that the blind search kept, in the run of least memory: the one the tables show."""
+    runs = result["runs"]["blind"].get(of)
+    return min(runs, key=lambda run: run["peak_kb"])["stored"] if runs else None
 
 
 def middle(domain):
@@ -135,8 +136,8 @@ def origin_lines(head, what):
     lines = [f"- {what}: revision {head['revision']}, {head['date']}, {head['processor']}, {processors} processors, "
              f"load {load:.1f} before the start."]
     if load > BUSY * processors:
-        lines.append("  **The machine was busy with other work**: values are low and spreads wide; ratios suffer less, "
-                     "for the planners take turns.")
+        lines.append("  **The machine was busy with other work**: times are long and spreads wide. Ratios of planners, "
+                     "which take turns, suffer less.")
     return lines
 
 
@@ -223,14 +224,15 @@ def spread_table(results):
 
 
 def memory_table(eight, domains):
-    header = ["middle size", "states stored", "bytes per state", "Fast Downward", "peak resident MB", "Fast Downward",
+    header = ["middle size", "states stored", "Fast Downward", "bytes per state", "Fast Downward", "peak resident MB", "Fast Downward",
               "ratio"]
     rows = []
     for domain in domains:
         some = eight.named(middle(domain))
         if not some.results:
             continue
-        rows.append([middle(domain), number(stored(some.results[0], HOMING)), number(some.mean("state_bytes", HOMING)),
+        rows.append([middle(domain), number(stored(some.results[0], HOMING)),
+                     number(stored(some.results[0], DOWNWARD)), number(some.mean("state_bytes", HOMING)),
                      number(some.mean("state_bytes", DOWNWARD)), number(some.mean("blind_peak", HOMING), 1),
                      number(some.mean("blind_peak", DOWNWARD), 1), times(some.mean_ratio("blind_peak"))])
     return markdown(header, rows)
@@ -258,7 +260,7 @@ def scaling_section(document):
         "proportion to initial facts plus ground actions, so 1 is what to expect: below it part of the floor is still in "
         "the fit, above it the tables have left a cache. An evaluation visits the actions whose preconditions are all "
         "reached, once for every precondition: 1 again while every action is reached, less where the goals are settled early, "
-        "more where the counters of a pass outgrow a cache level (parking).",
+        "more, probably, where the tables of a pass outgrow a cache level (they hold megabytes for the largest of blocks and parking).",
     ]
 
 
