@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import planner  # noqa: E402
 import problems  # noqa: E402
+import runs as single  # noqa: E402
 
 # domain -> sizes, in the words of the generators; past the paper's largest test sizes
 SIZES = {
@@ -49,7 +50,7 @@ def measure(homing, domain, problem, repeats):
     """Ground actions, seconds to a ready task, microseconds per evaluation; the best of some runs."""
     def run(evaluations):
         options = ["--search", "astar", "--heuristic", "ff", "--max-evaluations", evaluations]
-        return planner.homing_search(homing, domain, problem, options)
+        return single.homing_search(homing, domain, problem, options)
 
     first = run(500)
     rate = first["evaluations"] / max(first["search"], 1e-5)
@@ -246,9 +247,9 @@ def take(arguments):
     finally:
         shutil.rmtree(work, ignore_errors=True)
     head = {
-        "revision": planner.revision(arguments.revision),
-        "homing": planner.version_of(homing),
-        "processor": planner.processor(),
+        "revision": single.revision(arguments.revision),
+        "homing": single.version_of(homing),
+        "processor": single.processor(),
         "processors": os.cpu_count(),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "seed": arguments.seed,

@@ -85,8 +85,23 @@ fn action_of(best: Best) -> u32 {
 #[derive(Clone, Copy)]
 struct Effect {
     to: u32,
-    own_cost: u32,
     action: u32,
+}
+
+/// An effect of an action with a single precondition.
+#[derive(Clone, Copy)]
+struct Edge {
+    own_cost: u32,
+    effect: Effect,
+}
+
+/// Actions with the same preconditions and the same cost.
+#[derive(Clone, Copy)]
+struct Rule {
+    own_cost: u32,
+    /// Its range in `Relaxation::effects`.
+    first: u32,
+    end: u32,
 }
 
 /// The relaxed task, and the working memory of a pass over it.
@@ -94,11 +109,12 @@ struct Relaxation<'a> {
     task: &'a Task,
     costs: Vec<u32>,
     /// By proposition: the effects of actions that need it and nothing else. No counting for these.
-    edges: Csr<Effect>,
+    edges: Csr<Edge>,
     /// By proposition: the rules that need it.
     needed_by: Csr<u32>,
-    /// By rule: the effects of the actions that share its preconditions.
-    rules: Csr<Effect>,
+    rules: Vec<Rule>,
+    /// Rule by rule.
+    effects: Vec<Effect>,
     /// Counters of the rules as they are before a pass.
     fresh: Vec<Counter>,
     /// Rules without preconditions.
@@ -116,17 +132,16 @@ struct Pass {
 }
 
 impl Pass {
-    /// An action achieves a proposition; `pre_cost` is the combined cost of its preconditions.
+    /// An action achieves a proposition at a cost, its own included.
     #[inline(always)]
-    fn achieve(&mut self, effect: &Effect, pre_cost: u32) {
-        let cost = plus(pre_cost, effect.own_cost);
+    fn achieve(&mut self, effect: Effect, cost: u32, own_cost: u32) {
         let candidate = best(cost, effect.action);
         let known = &mut self.best[effect.to as usize];
         if candidate < *known {
             if cost < cost_of(*known) {
                 *known = candidate;
                 self.queue.push(cost, effect.to);
-            } else if effect.own_cost > 0 {
+            } else if own_cost > 0 {
                 *known = candidate;
             }
         }
@@ -142,18 +157,13 @@ impl<'a> Relaxation<'a> {
             .collect();
         let alike = alike(&actions.pre);
         let useful = useful_adds(task, &costs, &alike);
-        let effects = |action: usize| {
-            let own_cost = costs[action];
-            useful.row(action).iter().map(move |&to| Effect {
-                to,
-                own_cost,
-                action: action as u32,
-            })
+        let effects_of = |action: u32| {
+            let added = useful.row(action as usize).iter();
+            added.map(move |&to| Effect { to, action })
         };
-        let none = Effect {
-            to: 0,
+        let none = Edge {
             own_cost: 0,
-            action: 0,
+            effect: Effect { to: 0, action: 0 },
         };
         let edges = Csr::from_pairs(task.propositions.len(), none, || {
             let single = actions
@@ -161,34 +171,46 @@ impl<'a> Relaxation<'a> {
                 .rows()
                 .enumerate()
                 .filter(|(_, pre)| pre.len() == 1);
-            single.flat_map(|(action, pre)| effects(action).map(|effect| (pre[0].index(), effect)))
+            single.flat_map(|(action, pre)| {
+                let own_cost = costs[action];
+                effects_of(action as u32)
+                    .map(move |effect| (pre[0].index(), Edge { own_cost, effect }))
+            })
         });
         // Actions with the same preconditions share a counter. Where some cost nothing, the order in
         // which effects are found decides among achievers: each action keeps its own place.
         let share = costs.iter().all(|&cost| cost > 0);
-        let mut rules = Csr::default();
+        let (mut rules, mut effects) = (Vec::new(), Vec::new());
         let (mut fresh, mut without_pre) = (Vec::new(), Vec::new());
         let mut needs: Vec<(PropId, u32)> = Vec::new();
         for (action, pre) in actions.pre.rows().enumerate() {
-            let members = if share {
-                alike.row(action)
-            } else {
-                &[action as u32]
-            };
-            let members = || members.iter().flat_map(|&member| effects(member as usize));
-            if pre.len() == 1 || members().next().is_none() {
+            if pre.len() == 1 {
                 continue;
             }
-            let rule = rules.len() as u32;
-            rules.push_row(members());
-            fresh.push(Counter {
-                missing: pre.len() as u32,
-                cost: 0,
-            });
-            if pre.is_empty() {
-                without_pre.push(rule);
+            let mut members = match share {
+                true => alike.row(action).to_vec(),
+                false => vec![action as u32],
+            };
+            members.retain(|&member| !useful.row(member as usize).is_empty());
+            members.sort_by_key(|&member| costs[member as usize]);
+            for same_cost in members.chunk_by(|&a, &b| costs[a as usize] == costs[b as usize]) {
+                let rule = rules.len() as u32;
+                let first = effects.len() as u32;
+                effects.extend(same_cost.iter().flat_map(|&member| effects_of(member)));
+                rules.push(Rule {
+                    own_cost: costs[same_cost[0] as usize],
+                    first,
+                    end: effects.len() as u32,
+                });
+                fresh.push(Counter {
+                    missing: pre.len() as u32,
+                    cost: 0,
+                });
+                if pre.is_empty() {
+                    without_pre.push(rule);
+                }
+                needs.extend(pre.iter().map(|&prop| (prop, rule)));
             }
-            needs.extend(pre.iter().map(|&prop| (prop, rule)));
         }
         let needed_by = Csr::from_pairs(task.propositions.len(), 0u32, || {
             needs.iter().map(|&(prop, rule)| (prop.index(), rule))
@@ -203,6 +225,7 @@ impl<'a> Relaxation<'a> {
             edges,
             needed_by,
             rules,
+            effects,
             fresh,
             without_pre,
             is_goal,
@@ -226,6 +249,7 @@ impl<'a> Relaxation<'a> {
             edges,
             needed_by,
             rules,
+            effects,
             is_goal,
             counters,
             pass,
@@ -238,8 +262,14 @@ impl<'a> Relaxation<'a> {
             pass.queue.push(0, prop.0);
         }
         let fire = |rule: u32, pre_cost: u32, pass: &mut Pass| {
-            for effect in rules.row(rule as usize) {
-                pass.achieve(effect, pre_cost);
+            let Rule {
+                own_cost,
+                first,
+                end,
+            } = rules[rule as usize];
+            let cost = plus(pre_cost, own_cost);
+            for &effect in &effects[first as usize..end as usize] {
+                pass.achieve(effect, cost, own_cost);
             }
         };
         for &rule in &self.without_pre {
@@ -260,8 +290,8 @@ impl<'a> Relaxation<'a> {
                     return true;
                 }
             }
-            for effect in edges.row(prop) {
-                pass.achieve(effect, cost);
+            for &Edge { own_cost, effect } in edges.row(prop) {
+                pass.achieve(effect, plus(cost, own_cost), own_cost);
             }
             for &rule in needed_by.row(prop) {
                 let counter = &mut counters[rule as usize];
