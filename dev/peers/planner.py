@@ -1,24 +1,22 @@
 #!/usr/bin/env python3
 """Measure homing beside Fast Downward and pyperplan on the same problems.
 
-Every run is one process pinned to one core, one after the other; times are CPU
-seconds of the child. Prints one table and writes all runs as JSON. What each
-measure means and how it is taken: README.md.
+Every run is one process pinned to one core, one after the other on that core;
+times are CPU seconds of the child. Prints one table and writes all runs as
+JSON. What each measure means and how it is taken: README.md.
 """
 
 import argparse
-import importlib.util
 import json
 import math
 import os
+import platform
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +27,8 @@ sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 import environment  # noqa: E402
 import problems  # noqa: E402
+from runs import (Failed, FastDownward, execute, homing_search, processor, pyperplan_search,  # noqa: E402
+                  revision, version_of)
 
 HOMING, DOWNWARD, PYPERPLAN = "homing", "Fast Downward", "pyperplan"
 PLANNERS = [HOMING, DOWNWARD, PYPERPLAN]
@@ -49,144 +49,6 @@ MEASURES = {
     "blind_peak": ("blind A*, peak resident MB", False, 1),
     "blind_bytes": ("blind A*, peak resident bytes per stored state", False, 0),
 }
-
-
-class Failed(Exception):
-    """A run that gave no measurement, with the reason."""
-
-
-def execute(command, stdin=None, variables=None, wall_limit=600):
-    """Run to the end: (exit status, standard output, CPU seconds, peak resident KB).
-
-    The guard is a wall clock on purpose. Under a CPU limit (RLIMIT_CPU) and
-    with output to a file, a child's CPU clock was seen to advance in scheduler
-    ticks of 4 ms, search times of 2 ms reading 0 or 4; without the limit never.
-    Every planner here times its search with that clock.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        source = open(stdin, "rb") if stdin else subprocess.DEVNULL
-        child = subprocess.Popen([str(c) for c in command], stdin=source, stdout=out, stderr=err,
-                                 env={**os.environ, **(variables or {})}, cwd=tempfile.gettempdir())
-        start = time.monotonic()
-        guard = threading.Timer(wall_limit, os.kill, (child.pid, signal.SIGKILL))
-        guard.start()
-        # look first, reap after the guard is off: it can then hit no other process of this number
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        guard.cancel()
-        guard.join()
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if stdin:
-            source.close()
-        out.seek(0)
-        err.seek(0)
-        text, complaint = out.read().decode(errors="replace"), err.read().decode(errors="replace")
-    if child.returncode < 0:
-        if child.returncode == -signal.SIGKILL and time.monotonic() - start >= wall_limit:
-            raise Failed(f"not done within {wall_limit:g} s")
-        raise Failed(f"ended by signal {-child.returncode} after {usage.ru_utime + usage.ru_stime:.1f} CPU s")
-    if complaint and child.returncode not in (0, 11, 12, 22, 23):
-        raise Failed(complaint.strip().splitlines()[-1])
-    return child.returncode, text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
-
-
-class FastDownward:
-    """The Fast Downward inside the wheel: a translator in Python and a binary."""
-
-    def __init__(self, work):
-        spec = importlib.util.find_spec("up_fast_downward")
-        self.home = Path(spec.submodule_search_locations[0]) / "downward/builds/release/bin"
-        self.binary = self.home / "downward"
-        self.sas = Path(work) / "output.sas"
-
-    def version(self):
-        text = (self.home.parent.parent.parent / "driver/version.py").read_text()
-        return re.search(r'__version__ = "(.*)"', text)[1]
-
-    def translate(self, domain, problem):
-        command = [sys.executable, "-m", "fast_downward.translate", domain, problem, "--sas-file", self.sas]
-        status, text, cpu, memory = execute(command, variables={"PYTHONPATH": str(self.home)})
-        if status != 0:
-            raise Failed(text.strip().splitlines()[-1])
-        return {"outcome": "translated", "ready": cpu, "search": cpu, "peak_kb": memory}
-
-    def search(self, configuration, limit):
-        """`configuration` holds {} where the search's own options go."""
-        option = configuration.replace("{}", f"max_time={limit:.3f}")
-        # an option of the search, so that the statistics are printed at the limit too
-        plan = ["--internal-plan-file", self.sas.with_name("sas_plan")]
-        status, text, cpu, memory = execute([self.binary, "--search", option, *plan], stdin=self.sas)
-
-        def number(pattern):
-            found = re.search(pattern, text, re.MULTILINE)
-            if not found:
-                raise Failed(f"no line {pattern!r} in the log, exit code {status}")
-            return float(found[1])
-
-        return {
-            "outcome": {0: "solved", 11: "unsolvable", 12: "time-limit"}.get(status, f"exit {status}"),
-            "evaluations": int(number(r"Evaluated (\d+) state")),
-            "generated": int(number(r"Generated (\d+) state")),
-            "expansions": int(number(r"Expanded (\d+) state")),
-            "stored": int(number(r"Number of registered states: (\d+)")),
-            "state_bytes": int(number(r"Bytes per state: (\d+)")),
-            "search": number(r"\] Search time: ([\d.e-]+)s"),
-            "prepare": number(r"Total time: ([\d.e-]+)s") - number(r"\] Search time: ([\d.e-]+)s"),
-            "peak_kb": memory,
-            "peak_kb_own": int(number(r"^Peak memory: (\d+) KB")),
-            "cpu": cpu,
-        }
-
-    def blind(self, states):
-        """The CPU limit at which blind A* has stored about so many states."""
-        limit = 0.5
-        for _ in range(3):
-            run = self.search("astar(blind(), {})", limit)
-            if run["outcome"] != "time-limit" or abs(run["stored"] / states - 1) < 0.03:
-                break
-            limit *= states / run["stored"]
-        return limit
-
-
-def homing_search(binary, domain, problem, options):
-    command = [binary, "solve", domain, problem, *options, "--json"]
-    status, text, cpu, memory = execute(command)
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError:
-        raise Failed(f"exit code {status} and no JSON object") from None
-    return {
-        "outcome": found["outcome"],
-        "evaluations": found["evaluations"],
-        "generated": found["generated"],
-        "expansions": found["expansions"],
-        "stored": found.get("stored", found["evaluations"]),
-        "state_bytes": found["bytes_per_state"],
-        "search": found["search_cpu_seconds"],
-        "ready": found["ready_cpu_seconds"],
-        "peak_kb": memory,
-        "peak_kb_own": found["peak_memory_kb"],
-        "cpu": cpu,
-    }
-
-
-def pyperplan_search(domain, problem, heuristic, limit, ready_limit):
-    command = [sys.executable, HERE / "pyperplan_run.py", domain, problem, f"h{heuristic}", limit]
-    # fixed, for the order of its sets decides ties
-    status, text, cpu, memory = execute(command, variables={"PYTHONHASHSEED": "0"},
-                                        wall_limit=limit + ready_limit)
-    if status != 0:
-        raise Failed(f"exit code {status}")
-    found = json.loads(text)
-    return {
-        "outcome": found["outcome"],
-        "evaluations": found["evaluations"],
-        "generated": found["generated"],
-        "search": found["search_cpu_seconds"],
-        "ready": found["ready_cpu_seconds"],
-        "peak_kb": memory,
-        "cpu": cpu,
-    }
 
 
 def repeat(jobs, repeats, notes):
@@ -226,6 +88,7 @@ def rate(key):
 def measure(name, group, domain, problem, arguments, downward):
     """All runs of one problem and the measures taken from them."""
     notes, runs, cells = [], {}, {}
+    load = os.getloadavg()
 
     def take(measure_name, source, value):
         more = MEASURES[measure_name][1]
@@ -244,7 +107,7 @@ def measure(name, group, domain, problem, arguments, downward):
             jobs[DOWNWARD] = lambda: downward.search(search, arguments.time_limit)
         if arguments.pyperplan_limit > 0 and not any(note.startswith(PYPERPLAN) for note in notes):
             jobs[PYPERPLAN] = lambda: pyperplan_search(domain, problem, heuristic, arguments.pyperplan_limit,
-                                                       arguments.pyperplan_ready)
+                                                       arguments.pyperplan_ready, arguments.python_path)
         runs[heuristic] = repeat(jobs, arguments.repeats, notes)
         for key in ("evaluations", "generated"):
             take(f"{heuristic}_{key}", runs[heuristic], rate(key))
@@ -279,7 +142,7 @@ def measure(name, group, domain, problem, arguments, downward):
     short = [m for h in HEURISTICS for m in (f"{h}_evaluations", f"{h}_generated")
              if any(r["search"] < SHORT for p in runs[h] for r in runs[h][p])]
     return {"problem": name, "group": group, "measures": cells, "short": short, "notes": sorted(set(notes)),
-            "runs": runs}
+            "load_before": load, "runs": runs}
 
 
 def ratio(cells, measure_name, peer):
@@ -333,17 +196,17 @@ def table(results):
     return lines, means
 
 
-def origin(arguments, downward, core, floor):
+def origin(arguments, downward, cores, floor):
     """Where the numbers come from."""
-    def output(*command):
-        done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return {
-        "revision": output("git", "describe", "--always", "--dirty"),
-        "processor": model[1] if model else None,
-        "core": core,
+        "revision": revision(arguments.revision),
+        "homing": None if arguments.peers_only else version_of(arguments.homing),
+        "command": " ".join(["dev/peers/planner.py", *arguments.shown]),
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "processor": processor(),
+        "processors": os.cpu_count(),
+        "cores": cores,
         "fast_downward": downward.version(),
         "packages": PACKAGES,
         "seed": arguments.seed,
@@ -356,7 +219,29 @@ def origin(arguments, downward, core, floor):
     }
 
 
-def main():
+def pick_cores(jobs, chosen):
+    """So many processors, no two of them threads of one core; the last ones allowed."""
+    allowed = sorted(os.sched_getaffinity(0), reverse=True)
+    if chosen is not None:
+        allowed = [chosen]
+    cores, met = [], set()
+    for core in allowed:
+        path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+        siblings = path.read_text().strip() if path.exists() else str(core)
+        if siblings not in met:
+            met.add(siblings)
+            cores.append(core)
+    return cores[:jobs]
+
+
+def show(document):
+    lines, _ = table(document["results"])
+    print("\n".join(lines))
+    print(f"\n* a search below {SHORT} s; x: times better than the peer; spread: (most - least) / best of "
+          f"{document['origin']['repeats']} or more runs, {'/'.join(PLANNERS)}")
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--homing", type=Path, default=REPOSITORY / "target/release/homing",
                         help="the planner's binary (default: target/release/homing)")
@@ -371,13 +256,86 @@ def main():
     parser.add_argument("--pyperplan-ready", type=float, default=10,
                         help="seconds that pyperplan may ground (default: %(default)s)")
     parser.add_argument("--core", type=int, help="processor to run on (default: the last one allowed)")
+    parser.add_argument("--jobs", type=int, default=1, help="problems measured side by side, each on a core of its "
+                        "own (default: %(default)s)")
+    parser.add_argument("--wall-limit", type=float, default=math.inf, metavar="SECONDS",
+                        help="begin no further problem after so long")
     parser.add_argument("--seed", type=int, default=1, help="seed of the generated problems (default: %(default)s)")
+    parser.add_argument("--shared", type=Path, help="folder with instances/ and benchmarks/ (default: ../shared)")
+    parser.add_argument("--fast-downward", type=Path, metavar="DIR", help="a built Fast Downward with driver/ and "
+                        "builds/release/bin/ (default: that of the wheel)")
+    parser.add_argument("--python-path", type=Path, metavar="DIR", help="folder that holds the package pyperplan; "
+                        "together with --fast-downward nothing is installed")
+    parser.add_argument("--revision", help="revision of homing, where there is no git to ask")
     parser.add_argument("--work", type=Path, help="folder for generated problems and the translator's output "
                         "(default: a temporary one, removed at the end)")
     parser.add_argument("--out", type=Path, help="JSON file to write")
+    parser.add_argument("--from-json", type=Path, metavar="FILE", help="print the table of a stored JSON file and end")
     parser.add_argument("--list", action="store_true", help="print the names of the problems and end")
     arguments = parser.parse_args()
-    environment.enter(HERE, PACKAGES)
+    # as typed, without what only says where things lie
+    arguments.shown = [f"--{name.replace('_', '-')} {value:g}" if isinstance(value, float)
+                       else f"--{name.replace('_', '-')} {value}"
+                       for name in ("only", "repeats", "time_limit", "states", "pyperplan_limit", "pyperplan_ready",
+                                    "jobs", "seed")
+                       if (value := getattr(arguments, name)) != parser.get_default(name)]
+    return arguments
+
+
+def measure_all(chosen, arguments, work, downward, cores, head):
+    """Measure the problems, as many at a time as there are cores; results in the order of the problems."""
+    begin, results = time.monotonic(), {}
+    free = list(cores)
+
+    def one(name, group, domain, problem):
+        if time.monotonic() - begin > arguments.wall_limit:
+            return None
+        start = time.monotonic()
+        core = free.pop()
+        os.sched_setaffinity(0, {core})  # of this thread, and so of the children it starts
+        domain, problem = Path(os.path.realpath(domain)), Path(os.path.realpath(problem))
+        try:
+            result = measure(name, group, domain, problem, arguments, downward.working_in(work / f"core-{core}"))
+        finally:
+            free.append(core)
+        return {**result, "core": core, "wall": time.monotonic() - start}
+
+    with ThreadPoolExecutor(len(cores)) as pool:
+        waiting = {pool.submit(one, *problem): number for number, problem in enumerate(chosen)}
+        for done in as_completed(waiting):
+            number, result = waiting[done], done.result()
+            name = chosen[number][0]
+            if result is None:
+                print(f"{name}: left out, no time", file=sys.stderr)
+                continue
+            results[number] = result
+            print(f"[{len(results)}/{len(chosen)}] {name}: {result['wall']:.0f} s", file=sys.stderr)
+            for note in result["notes"]:
+                print(f"    {note}", file=sys.stderr)
+            ordered = [results[number] for number in sorted(results)]
+            document = {"origin": head, "means": table(ordered)[1], "results": ordered}
+            if arguments.out:
+                # after every problem, so that an interrupted run leaves what it has
+                arguments.out.parent.mkdir(parents=True, exist_ok=True)
+                partial = arguments.out.with_name(arguments.out.name + ".partial")
+                partial.write_text(json.dumps(document, indent=1) + "\n")
+                partial.replace(arguments.out)
+    if not results:
+        sys.exit("no problem was measured")
+    return document
+
+
+def main():
+    arguments = parse_arguments()
+    if arguments.from_json:
+        show(json.loads(arguments.from_json.read_text()))
+        return
+    if not (arguments.fast_downward and (arguments.python_path or arguments.pyperplan_limit == 0)):
+        environment.enter(HERE, PACKAGES)
+    if arguments.shared:
+        problems.look_in(arguments.shared)
+    if arguments.python_path:
+        arguments.python_path = arguments.python_path.resolve()
 
     if not arguments.peers_only and not arguments.list:
         arguments.homing = arguments.homing.resolve()
@@ -392,32 +350,14 @@ def main():
         if arguments.list:
             print("\n".join(p[0] for p in chosen))
             return
-        core = max(os.sched_getaffinity(0)) if arguments.core is None else arguments.core
-        os.sched_setaffinity(0, {core})
-        downward = FastDownward(work)
-        floor = execute(["true"])[3]
-        head = origin(arguments, downward, core, floor)
-        results = []
-        for number, (name, group, domain, problem) in enumerate(chosen, 1):
-            start = time.monotonic()
-            domain, problem = Path(os.path.realpath(domain)), Path(os.path.realpath(problem))
-            result = measure(name, group, domain, problem, arguments, downward)
-            results.append(result)
-            print(f"[{number}/{len(chosen)}] {name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
-            for note in result["notes"]:
-                print(f"    {note}", file=sys.stderr)
-            lines, means = table(results)
-            if arguments.out:
-                # after every problem, so that an interrupted run leaves what it has
-                arguments.out.parent.mkdir(parents=True, exist_ok=True)
-                partial = arguments.out.with_name(arguments.out.name + ".partial")
-                partial.write_text(json.dumps({"origin": head, "means": means, "results": results}, indent=1) + "\n")
-                partial.replace(arguments.out)
-        if not results:
+        if not chosen:
             sys.exit("no problem matches --only")
-        print("\n".join(lines))
-        print(f"\n* a search below {SHORT} s; x: times better than the peer; spread: (most - least) / best of "
-              f"{arguments.repeats} or more runs, {'/'.join(PLANNERS)}")
+        downward = FastDownward(arguments.fast_downward)
+        floor = execute(["true"])[3]
+        cores = pick_cores(arguments.jobs, arguments.core)
+        head = origin(arguments, downward, cores, floor)
+        document = measure_all(chosen, arguments, work, downward, cores, head)
+        show(document)
         print(json.dumps(head), file=sys.stderr)
     finally:
         if not arguments.work:

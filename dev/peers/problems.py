@@ -43,6 +43,12 @@ COMPETITION = [
 ]
 
 
+def look_in(shared):
+    """Take the domain files and the competition problems from another folder."""
+    global INSTANCES, BENCHMARKS
+    INSTANCES, BENCHMARKS = Path(shared) / "instances", Path(shared) / "benchmarks"
+
+
 def numbered(prefix, count):
     return [f"{prefix}{i}" for i in range(count)]
 

@@ -35,6 +35,10 @@ pub(crate) enum Command {
     Train(Box<Train>),
     /// Look into a trained model
     Model(ModelCommand),
+    /// Draw random problems of the paper's eight domains
+    Generate(crate::generate::Generate),
+    /// Check a folder of problems and write its manifest
+    Suite(crate::suite::Suite),
 }
 
 #[derive(Debug, Args)]

@@ -3,11 +3,14 @@
 mod args;
 mod check;
 mod exit;
+mod folder;
+mod generate;
 mod input;
 mod model;
 mod output;
 mod resources;
 mod solve;
+mod suite;
 mod train;
 mod validate;
 mod watch;
@@ -44,6 +47,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Train(arguments) => train::run(arguments),
         Command::Model(arguments) => model::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Suite(arguments) => suite::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),

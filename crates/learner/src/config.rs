@@ -4,6 +4,8 @@
 use std::fmt;
 
 use homing_nlm::{ConfigErrors, NlmConfig, Quantifiers};
+use homing_planner::heuristic::{Add, Blind, Ff, Max};
+use homing_planner::{Costs, Heuristic, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Channels;
@@ -29,6 +31,16 @@ pub enum BaseHeuristic {
 }
 
 impl BaseHeuristic {
+    /// The heuristic for a task.
+    pub fn build(self, task: &Task, costs: Costs) -> Box<dyn Heuristic + Send + '_> {
+        match self {
+            Self::Blind => Box::new(Blind::new(task)),
+            Self::Max => Box::new(Max::new(task, costs)),
+            Self::Add => Box::new(Add::new(task, costs)),
+            Self::Ff => Box::new(Ff::new(task, costs)),
+        }
+    }
+
     /// Its short name, as users type it.
     pub fn name(self) -> &'static str {
         match self {

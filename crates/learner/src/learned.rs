@@ -6,7 +6,6 @@ use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 use crate::encode::Encoder;
 use crate::model::{Model, ModelError};
 use crate::shaping::Mdp;
-use crate::world::base_heuristic;
 
 /// H(s) = −V(s) = h_γ(s) − residual(s), for any search. What the base heuristic proves to be a dead
 /// end stays one; a goal is 0.
@@ -44,7 +43,7 @@ impl<'t> Learned<'t> {
         Ok(Self {
             task,
             name: format!("H-{}", config.heuristic.name()),
-            base: base_heuristic(config.heuristic, task, costs),
+            base: config.heuristic.build(task, costs),
             mdp: Mdp {
                 gamma: config.gamma,
                 reward: config.reward,

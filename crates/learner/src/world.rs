@@ -2,7 +2,6 @@
 //! and its base heuristic, computed once.
 
 use homing_nlm::Structure;
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
 use homing_planner::{
     ActionId, Costs, Estimate, Heuristic, Registry, StateId, SuccessorGenerator, Task,
 };
@@ -31,20 +30,6 @@ pub(crate) struct Node {
     /// The target network's residual, and the network it is of (0: none).
     pub(crate) target: f32,
     pub(crate) target_version: u32,
-}
-
-/// Makes a base heuristic for a task.
-pub(crate) fn base_heuristic<'t>(
-    name: BaseHeuristic,
-    task: &'t Task,
-    costs: Costs,
-) -> Box<dyn Heuristic + Send + 't> {
-    match name {
-        BaseHeuristic::Blind => Box::new(Blind::new(task)),
-        BaseHeuristic::Max => Box::new(Max::new(task, costs)),
-        BaseHeuristic::Add => Box::new(Add::new(task, costs)),
-        BaseHeuristic::Ff => Box::new(Ff::new(task, costs)),
-    }
 }
 
 pub(crate) struct World<'t> {
@@ -85,7 +70,7 @@ impl<'t> World<'t> {
             mdp,
             encoder: Encoder::new(task, channels),
             generator: SuccessorGenerator::new(task),
-            heuristic: base_heuristic(heuristic, task, costs),
+            heuristic: heuristic.build(task, costs),
             registry: Registry::new(task.encoding().words()),
             nodes: Vec::new(),
             successors: Vec::new(),

@@ -38,12 +38,8 @@
 mod adam;
 mod buffer;
 mod config;
-#[allow(unsafe_code)] // calls the kernels
 mod engine;
-// The kernels work on raw pointers and vector instructions; everything else is safe
-// but for the one call into them.
-mod engine_triples;
-#[allow(unsafe_code)]
+#[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
 mod nlm;
 mod params;
@@ -55,7 +51,6 @@ mod simd;
 mod structure;
 mod tuples;
 mod twins;
-#[allow(unsafe_code)] // calls the kernels
 mod wide;
 
 pub use adam::Adam;

@@ -243,6 +243,15 @@ impl Prepared {
         }
     }
 
+    pub(crate) fn job<'a>(&'a self, structure: &'a Structure) -> Job<'a> {
+        Job {
+            plan: &self.nlm.inner.plan,
+            weights: &self.weights,
+            simd: self.simd,
+            structure,
+        }
+    }
+
     /// Structures in lanes or objects in lanes, whichever is quicker; the bits
     /// are the same.
     fn run_group(&self, engines: &mut Engines, structures: &[&Structure], values: &mut [f32]) {
@@ -259,12 +268,7 @@ impl Prepared {
             return engines.narrow.forward(&group, values, false);
         }
         for (structure, value) in structures.iter().zip(values) {
-            *value = engines.wide.forward(&Job {
-                plan: &self.nlm.inner.plan,
-                weights: &self.weights,
-                simd: self.simd,
-                structure,
-            });
+            *value = engines.wide.forward(&self.job(structure));
         }
     }
 

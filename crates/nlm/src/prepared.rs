@@ -1,5 +1,6 @@
 //! Weights in the order the kernels read them, made once per update.
 
+use crate::kernels::map::Start;
 use crate::kernels::orbit::{INVERSE, RHO, SIGN, SIX};
 use crate::params::factorial;
 use crate::plan::{ComposePlan, MapPlan, NONE, Plan, TILE};
@@ -87,6 +88,9 @@ pub(crate) struct ComposeWeights {
     pub(crate) orbit: OrbitWeights,
     /// `[outputs]`.
     pub(crate) bias: Vec<f32>,
+    /// Where triples are handled by orbits, what `expand` starts from: the
+    /// bias for the pair without position 0, zero for the others.
+    pub(crate) expand_bias: Vec<f32>,
 }
 
 fn weight(map: &MapPlan, flat: &[f32], at: usize) -> f32 {
@@ -134,7 +138,13 @@ impl ComposeWeights {
         let by_orbit = |map: &&MapPlan| orbits && map.arity == 3;
         let mut bias = flat[plan.bias.clone()].to_vec();
         bias.resize(bias.len().next_multiple_of(TILE), 0.0);
+        let mut expand_bias = Vec::new();
+        if let Some(map) = plan.expand.as_ref().filter(|map| orbits && map.arity == 2) {
+            expand_bias.clone_from(&bias);
+            expand_bias.resize(map.outputs, 0.0);
+        }
         Self {
+            expand_bias,
             expand: MapWeights::new(plan.expand.as_ref(), flat),
             own: MapWeights::new(plan.own.as_ref().filter(|map| !by_orbit(map)), flat),
             orbit: plan
@@ -144,6 +154,19 @@ impl ComposeWeights {
                 .map_or_else(OrbitWeights::default, |map| OrbitWeights::new(map, flat)),
             red: MapWeights::new(plan.red.as_ref(), flat),
             bias,
+        }
+    }
+}
+
+impl ComposeWeights {
+    /// What the map that expands starts from.
+    pub(crate) fn expand_start(&self) -> Start {
+        if self.expand_bias.is_empty() {
+            return Start::Zero;
+        }
+        Start::Compose {
+            bias: self.expand_bias.as_ptr(),
+            expanded: std::ptr::null(),
         }
     }
 }

@@ -28,13 +28,14 @@ impl Tuples {
         let perms = permutations(arity);
         let mut live = Vec::new();
         let mut tuples = Vec::new();
-        let mut dead = vec![false; if distinct { total } else { 0 }];
+        let mut dead = Vec::with_capacity(if distinct { total } else { 0 });
         let mut t = vec![0usize; arity];
         for index in 0..total {
             let repeats = (1..arity).any(|i| t[..i].contains(&t[i]));
-            if distinct && repeats {
-                dead[index] = true;
-            } else {
+            if distinct {
+                dead.push(repeats);
+            }
+            if !(distinct && repeats) {
                 live.push(index as u32);
                 tuples.extend_from_slice(&t);
             }

@@ -21,6 +21,11 @@ pub(crate) fn quotient(
     let objects = structure.objects();
     let keep = if distinct { max_arity.max(1) } else { 1 };
     let hashes = signatures(structure, distinct);
+    // Most small structures have no twins: settle that without sorting.
+    let lonely = |x: usize| !hashes[..x].contains(&hashes[x]);
+    if objects <= 16 && (1..objects).all(lonely) {
+        return None;
+    }
     let mut order: Vec<u16> = (0..objects as u16).collect();
     order.sort_unstable_by_key(|&x| (hashes[usize::from(x)], x));
     let candidates = order

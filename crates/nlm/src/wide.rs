@@ -7,13 +7,15 @@
 //! engine in the same order, so both give the same bits, and which one runs is
 //! a matter of speed alone.
 
+mod triples;
+
 use crate::buffer::Buffer;
-use crate::engine_triples::{slots_of, ternary};
+use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::map::{Map, Run, Start};
-use crate::kernels::orbit::{RHO, SIGN, SIX};
+use crate::kernels::orbit::SIX;
 use crate::kernels::triples::{EndReduction, Orbits};
-use crate::kernels::vector::{self, HALF, Kernel};
-use crate::kernels::windows::{ReduceLanes, Step, Windows, penalties, window_starts};
+use crate::kernels::vector::HALF;
+use crate::kernels::windows::{ReduceLanes, penalties, window_starts};
 use crate::plan::{ComposePlan, MapPlan, Plan, TILE};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
@@ -28,6 +30,8 @@ const STORED_BYTES: usize = 192 << 20;
 
 #[derive(Default)]
 pub(crate) struct WideEngine {
+    /// Recompute always, for tests.
+    always_recompute: bool,
     objects: usize,
     distinct: bool,
     /// 0, 1, 2, ...
@@ -58,12 +62,6 @@ pub(crate) struct Job<'a> {
     pub(crate) weights: &'a [Vec<ComposeWeights>],
     pub(crate) simd: Simd,
     pub(crate) structure: &'a Structure,
-}
-
-fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
-    // SAFETY: the level was checked when the weights were prepared; the
-    // engine sized every buffer from the plan and the object count.
-    unsafe { vector::run_half(simd, kernel) }
 }
 
 /// The weights of one permuted copy of a map.
@@ -158,7 +156,7 @@ impl WideEngine {
     /// Whether the coefficients of every window are kept.
     fn stored(&self, plan: &Plan) -> bool {
         let columns = plan.own_columns.get(3).copied().unwrap_or(0);
-        self.windows * columns * SIX * LANES * 4 <= STORED_BYTES
+        !self.always_recompute && self.windows * columns * SIX * LANES * 4 <= STORED_BYTES
     }
 
     /// The value of one structure.
@@ -252,74 +250,6 @@ impl WideEngine {
         }
     }
 
-    /// Writes the coefficients of the ternary propositions and their reductions.
-    fn load_triples(&mut self, job: &Job<'_>) {
-        let plan = job.plan;
-        let (objects, blocks, distinct) = (self.objects, self.blocks(), plan.distinct);
-        let channels = plan.inputs(3);
-        let stored = self.stored(plan);
-        let columns = if stored {
-            plan.own_columns[3]
-        } else {
-            channels
-        };
-        if stored {
-            self.coefficients
-                .reserve(self.windows * columns * SIX * LANES);
-        }
-        if channels == 0 {
-            return;
-        }
-        let to = if stored {
-            &mut self.coefficients
-        } else {
-            self.inputs.reserve(self.windows * columns * SIX * LANES);
-            &mut self.inputs
-        };
-        for window in 0..self.windows {
-            to.fill(window * columns * SIX * LANES, channels * SIX * LANES, 0.0);
-        }
-        let red_columns = plan.red_columns[2];
-        let pair = |x: usize, y: usize, c: usize| {
-            ((x * blocks + y / LANES) * red_columns + c) * LANES + y % LANES
-        };
-        for (channel, tuple) in ternary(job.structure, distinct) {
-            let ([x, y, z], slots) = slots_of(tuple);
-            let offset = z - y - usize::from(distinct);
-            let window = self.window_of[x * objects + y] + offset / LANES;
-            let at = (window * columns + channel) * SIX * LANES + offset % LANES;
-            for s in slots {
-                let [r11, r12, r21, r22] = RHO[s];
-                for (k, c) in [1.0, SIGN[s], r11, r12, r21, r22].into_iter().enumerate() {
-                    to.add(at + k * LANES, c);
-                }
-            }
-            let [a, b, _] = tuple;
-            self.red[2].set(pair(a, b, channel), 1.0);
-            self.red_t.set(pair(b, a, channel), 1.0);
-            if plan.quantifiers == 2 {
-                self.red[2].add(pair(a, b, channels + channel), 1.0);
-                self.red_t.add(pair(b, a, channels + channel), 1.0);
-            }
-        }
-        if plan.quantifiers == 2 {
-            let all = if distinct {
-                objects.saturating_sub(2)
-            } else {
-                objects
-            };
-            for row in 0..objects * blocks {
-                let at = (row * red_columns + channels) * LANES;
-                for buffer in [&mut self.red[2], &mut self.red_t] {
-                    for i in at..at + channels * LANES {
-                        let holds = buffer.at(i) == all as f32;
-                        buffer.set(i, f32::from(u8::from(holds)));
-                    }
-                }
-            }
-        }
-    }
-
     fn expand(&mut self, job: &Job<'_>, compose: &ComposePlan, weights: &ComposeWeights) {
         let Some(map) = &compose.expand else { return };
         let n = map.arity;
@@ -336,7 +266,7 @@ impl WideEngine {
                 permuted: &self.rows[..rows],
                 without: &[],
                 arity: n,
-                start: Start::Zero,
+                start: weights.expand_start(),
                 runs: &runs,
                 y: self.expanded.as_mut_ptr(),
                 y_stride: map.outputs * LANES,
@@ -473,149 +403,64 @@ impl WideEngine {
             }
         }
     }
+}
 
-    /// Lays out what pairs contribute to triples with z running along rows.
-    fn lay_out_pairs(&mut self, layer: usize, features: usize) {
-        let (objects, blocks, width) = (self.objects, self.blocks(), self.width());
-        while self.pairs.len() <= layer {
-            self.pairs.push(Buffer::default());
-        }
-        self.pairs[layer].reserve(objects * SIX * features * width);
-        let from = self.expanded.as_slice();
-        let to = self.pairs[layer].as_mut_slice();
-        let outputs = 3 * features;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Nlm, NlmConfig, Quantifiers};
+
+    fn star(objects: usize, arity: usize) -> Structure {
+        let mut s = Structure::new(objects);
         for x in 0..objects {
-            for block in 0..blocks {
-                let row = (x * blocks + block) * outputs * LANES;
-                let used = (objects - block * LANES).min(LANES);
-                for c in 0..outputs {
-                    let source = &from[row + c * LANES..][..used];
-                    let at = (x * 2 * outputs + c) * width + block * LANES;
-                    to[at..at + used].copy_from_slice(source);
-                    for (lane, &v) in source.iter().enumerate() {
-                        let z = block * LANES + lane;
-                        to[(z * 2 * outputs + outputs + c) * width + x] = v;
-                    }
+            s.insert(0, &[x, (x * x + 1) % objects]);
+            if arity == 3 {
+                s.insert(0, &[x, (x * 7) % objects, (x + 3) % objects]);
+            }
+        }
+        s
+    }
+
+    #[test]
+    fn recomputing_triples_changes_no_bit() {
+        for distinct in [false, true] {
+            for channels in [vec![0, 0, 1], vec![0, 0, 1, 1]] {
+                let arity = channels.len() - 1;
+                let nlm = Nlm::new(NlmConfig {
+                    input_channels: channels,
+                    quantifiers: Quantifiers::ExistsForall,
+                    distinct,
+                    ..NlmConfig::default()
+                })
+                .unwrap();
+                let prepared = nlm.prepare(&nlm.init(3), Simd::best());
+                for objects in [1, 2, 3, 9, 19] {
+                    let structure = star(objects, arity);
+                    let job = prepared.job(&structure);
+                    let mut stores = WideEngine::default();
+                    let mut recomputes = WideEngine {
+                        always_recompute: true,
+                        ..WideEngine::default()
+                    };
+                    let (a, b) = (stores.forward(&job), recomputes.forward(&job));
+                    assert_eq!(a.to_bits(), b.to_bits());
                 }
             }
         }
     }
 
-    fn triples(&mut self, job: &Job<'_>, layer: usize) {
-        let plan = job.plan;
-        let features = plan.features;
-        let quantified = features * plan.quantifiers;
-        let both = plan.quantifiers == 2;
-        let (objects, width) = (self.objects, self.width());
-        if plan.layers[layer][3].expand.is_some() {
-            self.lay_out_pairs(layer, features);
-        }
-        let stored = self.stored(plan);
-        let first = if stored { layer } else { 0 };
-        let steps: Vec<Step> = (first..=layer)
-            .filter(|&k| plan.layers[k].len() > 3)
-            .map(|k| {
-                let (compose, weights) = (&plan.layers[k][3], &job.weights[k][3]);
-                let (from, columns) = match &compose.own {
-                    Some(map) => (map.columns.start, map.columns.len()),
-                    None => (0, 0),
-                };
-                Step {
-                    from,
-                    columns,
-                    weights: weights.orbit.forward.as_ptr(),
-                    bias: weights.bias.as_ptr(),
-                    pairs: match &compose.expand {
-                        Some(_) => self.pairs[k].as_ptr(),
-                        None => null(),
-                    },
-                    output: compose.column,
-                }
-            })
-            .collect();
-        self.red_pairs.reserve(objects * 2 * quantified * width);
-        for row in 0..objects * 2 {
-            let at = row * quantified * width;
-            let red = &mut self.red_pairs;
-            red.fill(at, features * width, f32::NEG_INFINITY);
-            if both {
-                red.fill(at + features * width, features * width, f32::INFINITY);
-            }
-        }
-        let scratch = self.scratch.as_mut_ptr();
-        let (own, own_stride) = if stored {
-            let stride = plan.own_columns[3] * SIX * LANES;
-            (self.coefficients.as_mut_ptr(), stride)
-        } else {
-            (scratch.wrapping_add(4 * features * LANES), 0)
-        };
-        dispatch(
-            job.simd,
-            &Windows {
-                orbits: self.orbits(),
-                features,
-                both,
-                width,
-                steps: &steps,
-                own,
-                own_stride,
-                inputs: self.inputs.as_ptr(),
-                input_columns: plan.inputs(3),
-                red: self.red_pairs.as_mut_ptr(),
-                row: scratch,
-                penalties: self.penalties.as_ptr(),
-            },
-        );
-        let compose = &plan.layers[layer][3];
-        let column = compose.red_column.expect("triples are reduced");
-        self.collect_pairs(plan, column);
-        for red in [&mut self.red[2], &mut self.red_t] {
-            dispatch(
-                job.simd,
-                &EndReduction {
-                    live: &self.rows,
-                    empty: plan.distinct && objects < 3,
-                    activate: compose.column.is_none(),
-                    features,
-                    both,
-                    red: red.as_mut_ptr().wrapping_add(column * LANES),
-                    red_stride: plan.red_columns[2] * LANES,
-                    best: std::ptr::null_mut(),
-                },
-            );
-        }
-    }
-
-    /// From the extrema of (x, z) and (z, x) to `red[2]` and its transpose.
-    fn collect_pairs(&mut self, plan: &Plan, column: usize) {
-        let (objects, blocks, width) = (self.objects, self.blocks(), self.width());
-        let features = plan.features;
-        let quantified = features * plan.quantifiers;
-        let columns = plan.red_columns[2];
-        let from = self.red_pairs.as_slice();
-        let red = self.red[2].as_mut_slice();
-        let red_t = self.red_t.as_mut_slice();
-        for a in 0..objects {
-            for b in 0..objects {
-                let forth = a * 2 * quantified * width + b;
-                let back = (b * 2 + 1) * quantified * width + a;
-                let to = ((a * blocks + b / LANES) * columns + column) * LANES + b % LANES;
-                let to_t = ((b * blocks + a / LANES) * columns + column) * LANES + a % LANES;
-                if plan.distinct && a == b {
-                    // Dead, but kernels pass over it: keep it finite.
-                    for c in 0..quantified {
-                        red[to + c * LANES] = 0.0;
-                        red_t[to_t + c * LANES] = 0.0;
-                    }
-                    continue;
-                }
-                for c in 0..quantified {
-                    let (v, w) = (from[forth + c * width], from[back + c * width]);
-                    let best = if (v > w) == (c < features) { v } else { w };
-                    red[to + c * LANES] = best;
-                    red_t[to_t + c * LANES] = best;
-                }
-            }
-        }
+    #[test]
+    fn two_hundred_and_fifty_objects_stay_under_a_gibibyte() {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: vec![2, 6, 2],
+            quantifiers: Quantifiers::ExistsForall,
+            ..NlmConfig::default()
+        })
+        .unwrap();
+        let prepared = nlm.prepare(&nlm.init(3), Simd::best());
+        let structure = star(250, 2);
+        let mut engine = WideEngine::default();
+        assert!(engine.forward(&prepared.job(&structure)).is_finite());
+        assert!(engine.bytes() < 1 << 30, "{} bytes", engine.bytes());
     }
 }

@@ -160,3 +160,43 @@ fn reference_gradient_equals_finite_differences() {
     }
     assert!(checked > 300, "{checked}");
 }
+
+#[test]
+fn fast_equals_reference_at_the_ends_of_the_ranges() {
+    let mut rng = Rng(5);
+    for (max_arity, layers, features, objects) in [
+        (3, 4, 64, 3),
+        (3, 5, 61, 2),
+        (3, 12, 2, 3),
+        (0, 3, 64, 300),
+        (1, 3, 5, 300),
+        (2, 3, 4, 40),
+        (3, 4, 1, 17),
+        (5, 6, 1, 2),
+    ] {
+        let mut config = random_config(&mut rng, max_arity);
+        (config.layers, config.features) = (layers, features);
+        let nlm = Nlm::new(config.clone()).unwrap();
+        let parameters = nlm.init(9);
+        let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+        let s = random_structure(&mut rng, &config, objects);
+        let value = Reference::forward(&nlm, &exact, &s).value();
+        for simd in levels() {
+            let prepared = nlm.prepare(&parameters, simd);
+            let mut gradient = vec![0.0; parameters.len()];
+            let mut workspace = Workspace::default();
+            let trained = prepared
+                .backward(&[&s], &mut workspace, |_, _| 1.0, &mut gradient)
+                .unwrap();
+            let evaluated = prepared.evaluate(&[&s], &mut workspace).unwrap();
+            for v in [trained[0], evaluated[0]] {
+                let error = (f64::from(v) - value).abs();
+                assert!(
+                    error <= 1e-5 * value.abs().max(1.0),
+                    "{v} for {value}: {config:?}"
+                );
+            }
+            assert!(gradient.iter().all(|g| g.is_finite()));
+        }
+    }
+}

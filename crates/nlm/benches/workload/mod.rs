@@ -2,7 +2,7 @@
 //! of CPU seconds.
 #![allow(dead_code)]
 
-use homing_nlm::{Nlm, NlmConfig, Quantifiers, Structure};
+use homing_nlm::{Nlm, NlmConfig, Quantifiers, Simd, Structure};
 
 /// The blocks network: clear/1 on-table/1 arm-empty/0 holding/1 on/2, for the
 /// state and again for the goal.
@@ -113,4 +113,86 @@ pub(crate) fn least_cpu_seconds(budget: f64, mut work: impl FnMut()) -> f64 {
         samples += 1;
     }
     least
+}
+
+/// Floating-point operations of one forward pass as the paper writes it: every
+/// permuted copy concatenated, one product a weight and tuple.
+pub(crate) fn naive_flops(nlm: &Nlm, objects: usize) -> f64 {
+    nlm.views()
+        .iter()
+        .filter(|view| view.shape.len() == 2)
+        .map(|view| {
+            let weights: usize = view.shape.iter().product();
+            2.0 * weights as f64 * (objects as f64).powi(view.arity as i32)
+        })
+        .sum()
+}
+
+/// Measured peak of this core in floating-point operations a second: independent
+/// fused multiply-adds in registers.
+pub(crate) fn peak_flops(simd: Simd) -> f64 {
+    const ROUNDS: u32 = 100_000;
+    let flops = f64::from(ROUNDS)
+        * match simd {
+            Simd::Portable => 8.0 * 4.0 * 2.0,
+            Simd::Avx2 => 12.0 * 8.0 * 2.0,
+            Simd::Avx512 => 24.0 * 16.0 * 2.0,
+        };
+    flops / least_cpu_seconds(0.3, || peak::rounds(simd, ROUNDS))
+}
+
+#[allow(unsafe_code)] // vector instructions, behind a check of the processor
+mod peak {
+    use homing_nlm::Simd;
+    use std::hint::black_box;
+
+    pub(super) fn rounds(simd: Simd, rounds: u32) {
+        assert!(simd.supported());
+        match simd {
+            // SAFETY: the level is supported.
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx512 => unsafe { avx512(rounds) },
+            // SAFETY: the level is supported.
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 => unsafe { avx2(rounds) },
+            _ => {
+                let mut a = black_box([[1.0f32; 4]; 8]);
+                let (x, y) = (black_box(0.999_f32), black_box(1e-3_f32));
+                for _ in 0..rounds {
+                    for v in a.iter_mut().flatten() {
+                        *v = *v * x + y;
+                    }
+                }
+                black_box(a);
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    fn avx512(rounds: u32) {
+        use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_set1_ps};
+        let mut a = black_box([_mm512_set1_ps(1.0); 24]);
+        let (x, y) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(1e-3));
+        for _ in 0..rounds {
+            for v in &mut a {
+                *v = _mm512_fmadd_ps(*v, x, y);
+            }
+        }
+        black_box(a);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn avx2(rounds: u32) {
+        use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
+        let mut a = black_box([_mm256_set1_ps(1.0); 12]);
+        let (x, y) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(1e-3));
+        for _ in 0..rounds {
+            for v in &mut a {
+                *v = _mm256_fmadd_ps(*v, x, y);
+            }
+        }
+        black_box(a);
+    }
 }

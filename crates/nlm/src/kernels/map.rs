@@ -87,7 +87,6 @@ impl Map<'_> {
     unsafe fn tile<V: Vector, const T: usize>(&self, i: usize) {
         let n = self.live.len();
         let lanes = V::LANES;
-        let perms = self.permuted.len() / n;
         // SAFETY: i + T <= n, the tables have n entries a permutation or
         // position, and every index in them is a row of the tensors.
         unsafe {
@@ -121,18 +120,7 @@ impl Map<'_> {
                         }
                     }
                 }
-                for run in self.runs {
-                    let mut w = run.weights.add(f / TILE * run.tile_stride);
-                    for p in 0..perms {
-                        let mut x = [run.x; T];
-                        for (t, x) in x.iter_mut().enumerate() {
-                            let tuple = *self.permuted.get_unchecked(p * n + i + t);
-                            *x = run.x.add(tuple as usize * run.stride);
-                        }
-                        acc = accumulate(x, w, run.columns, acc);
-                        w = w.wrapping_add(TILE * run.columns);
-                    }
-                }
+                let acc = self.sweep::<V, T>(i, f, acc);
                 for (t, acc) in acc.iter().enumerate() {
                     let row = *self.live.get_unchecked(i + t) as usize * self.y_stride;
                     for (j, a) in acc.iter().enumerate() {
@@ -143,34 +131,48 @@ impl Map<'_> {
             }
         }
     }
-}
 
-/// acc[t][j] + Σ_c w[c][j] x[t][c]. By value, so that the accumulators stay in
-/// registers whatever the caller does with them.
-#[inline(always)]
-unsafe fn accumulate<V: Vector, const T: usize>(
-    x: [*const f32; T],
-    mut w: *const f32,
-    columns: usize,
-    mut acc: [[V; TILE]; T],
-) -> [[V; TILE]; T] {
-    // SAFETY: the caller gives `columns` columns of x and w.
-    unsafe {
-        for c in 0..columns {
-            let mut v = [V::splat(0.0); T];
-            for t in 0..T {
-                v[t] = V::load(x[t].add(c * V::LANES));
-            }
-            for j in 0..TILE {
-                let weight = V::splat(*w.add(j));
-                for t in 0..T {
-                    acc[t][j] = v[t].mul_add(weight, acc[t][j]);
+    /// acc[t][j] + Σ_π Σ_c w[π][c][f + j] x[t∘π][c] over all runs. By value, so
+    /// that the accumulators stay in registers whatever the caller does with them.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // both indices run over both arrays
+    unsafe fn sweep<V: Vector, const T: usize>(
+        &self,
+        i: usize,
+        f: usize,
+        mut acc: [[V; TILE]; T],
+    ) -> [[V; TILE]; T] {
+        let n = self.live.len();
+        let perms = self.permuted.len() / n;
+        // SAFETY: i + T <= n, the table has n entries a permutation, and
+        // every index in it is a row of the tensors.
+        unsafe {
+            for run in self.runs {
+                let mut w = run.weights.add(f / TILE * run.tile_stride);
+                for p in 0..perms {
+                    let mut x = [run.x; T];
+                    for t in 0..T {
+                        let tuple = *self.permuted.get_unchecked(p * n + i + t);
+                        x[t] = run.x.add(tuple as usize * run.stride);
+                    }
+                    for c in 0..run.columns {
+                        let mut v = [V::splat(0.0); T];
+                        for t in 0..T {
+                            v[t] = V::load(x[t].add(c * V::LANES));
+                        }
+                        for j in 0..TILE {
+                            let weight = V::splat(*w.add(j));
+                            for t in 0..T {
+                                acc[t][j] = v[t].mul_add(weight, acc[t][j]);
+                            }
+                        }
+                        w = w.wrapping_add(TILE);
+                    }
                 }
             }
-            w = w.wrapping_add(TILE);
         }
+        acc
     }
-    acc
 }
 
 /// dw[π][c][f] += Σ_t Σ_lanes x[t∘π][c] dy[t][f].

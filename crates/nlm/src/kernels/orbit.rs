@@ -177,7 +177,8 @@ pub(crate) unsafe fn store_six<V: Vector>(six: [V; 6], to: *mut f32) {
     }
 }
 
-/// acc[j] += Σ_c ĝ_c Ŵ_{c,j} for J outputs: 10 multiplications a channel and output.
+/// acc[j] + Σ_c ĝ_c Ŵ_{c,j} for J outputs: 10 multiplications a channel and output.
+/// By value, so that the accumulators stay in registers.
 ///
 /// `g`: `[columns][6][lanes]`, `w`: `[columns][TILE][6]`, of which the first J are read.
 #[inline(always)]
@@ -185,13 +186,13 @@ pub(crate) unsafe fn product<V: Vector, const J: usize>(
     mut g: *const f32,
     columns: usize,
     mut w: *const f32,
-    acc: &mut [[V; 6]; J],
-) {
+    mut acc: [[V; 6]; J],
+) -> [[V; 6]; J] {
     // SAFETY: the caller gives `columns` channels of g and w.
     unsafe {
         for _ in 0..columns {
             let x = load_six::<V>(g);
-            for a in acc.iter_mut() {
+            for a in &mut acc {
                 a[0] = x[0].mul_add(V::splat(*w), a[0]);
                 a[1] = x[1].mul_add(V::splat(*w.add(1)), a[1]);
                 let w11 = V::splat(*w.add(2));
@@ -212,6 +213,7 @@ pub(crate) unsafe fn product<V: Vector, const J: usize>(
             w = w.wrapping_add((TILE - J) * 6);
         }
     }
+    acc
 }
 
 #[cfg(test)]

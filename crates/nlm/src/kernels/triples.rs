@@ -1,7 +1,7 @@
 //! Compose at arity 3 with states in lanes, forward.
 
 use super::orbit::{AC, BC, CANONICAL, SIX, fourier, inverse, pairs, product, store_six};
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, prefetch};
 use crate::plan::TILE;
 
 /// The orbits of a group, in the order they are stored.
@@ -29,9 +29,9 @@ pub(crate) struct Triples {
     pub(crate) columns: usize,
     /// `[feature tile][column][TILE][6]`.
     pub(crate) weights: *const f32,
-    /// `[O^2][3][features][lanes]`, or null.
+    /// `[O^2][3][features][lanes]`, the bias in the first of the three, or null.
     pub(crate) expanded: *const f32,
-    /// `[features]`.
+    /// `[features]`, for where `expanded` is null.
     pub(crate) bias: *const f32,
     pub(crate) features: usize,
     pub(crate) both: bool,
@@ -59,6 +59,8 @@ impl Kernel for Triples {
                     for z in self.orbits.after(y)..n {
                         let rows = pairs(x, y, z, n);
                         let canonical = &CANONICAL[usize::from(x == y)][usize::from(y == z)];
+                        let next = self.own.wrapping_add((orbit + 1) * self.own_stride);
+                        prefetch(next, self.columns * SIX * V::LANES);
                         for f in (0..self.features).step_by(TILE) {
                             if V::WIDE {
                                 self.tile::<V, 4>(orbit, &rows, canonical, f, 0);
@@ -89,26 +91,27 @@ impl Triples {
         let lanes = V::LANES;
         // SAFETY: orbit, rows and features are within the tensors.
         unsafe {
-            let mut acc = [[V::splat(0.0); SIX]; J];
             let own = self.own.wrapping_add(orbit * self.own_stride);
             let weights = self.weights.wrapping_add((f * self.columns + j) * SIX);
-            product::<V, J>(own, self.columns, weights, &mut acc);
+            let zero = [[V::splat(0.0); SIX]; J];
+            let acc = product::<V, J>(own, self.columns, weights, zero);
             for (i, acc) in acc.iter().enumerate() {
                 let q = f + j + i;
-                let mut slots = inverse(*acc);
-                let bias = V::splat(*self.bias.add(q));
-                if self.expanded.is_null() {
-                    for slot in &mut slots {
-                        *slot = bias.add(*slot);
-                    }
-                } else {
+                let mut slots = [V::splat(*self.bias.add(q)); SIX];
+                if !self.expanded.is_null() {
                     let width = self.features * lanes;
                     let e = self.expanded.add(q * lanes);
                     for (s, slot) in slots.iter_mut().enumerate() {
                         let bc = V::load(e.add(rows[BC[s]] * 3 * width));
                         let ac = V::load(e.add(rows[AC[s]] * 3 * width + width));
                         let ab = V::load(e.add(rows[s] * 3 * width + 2 * width));
-                        *slot = bias.add(bc).add(ac).add(ab).add(*slot);
+                        *slot = bc.add(ac).add(ab);
+                    }
+                }
+                if self.columns > 0 {
+                    let sums = inverse(*acc);
+                    for (slot, sum) in slots.iter_mut().zip(sums) {
+                        *slot = slot.add(sum);
                     }
                 }
                 if !self.output.is_null() {

@@ -244,7 +244,7 @@ impl TriplesGradient {
                 *a = load_six(d_own.add(i * SIX * lanes));
             }
             let weights = self.transposed.add((c * self.features + j) * SIX);
-            product::<V, J>(d_pre, self.features, weights, &mut acc);
+            let acc = product::<V, J>(d_pre, self.features, weights, acc);
             for (i, a) in acc.iter().enumerate() {
                 store_six(*a, d_own.add(i * SIX * lanes));
             }
@@ -273,7 +273,8 @@ impl Kernel for OrbitWeightGradient {
                 let mut c = 0;
                 if V::WIDE {
                     while c + 2 <= self.columns {
-                        self.tile::<V, 2, 2>(c, q);
+                        self.tile::<V, 2, 1>(c, q);
+                        self.tile::<V, 2, 1>(c, q + 1);
                         c += 2;
                     }
                 }

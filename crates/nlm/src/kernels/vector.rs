@@ -3,6 +3,8 @@
 //! Kernels are written once, generic over [`Vector`], and always inlined into
 //! an entry point that enables the instructions ([`run`]).
 
+#[cfg(target_arch = "x86_64")]
+use super::x86;
 use crate::simd::Simd;
 
 /// Lanes of f32. Every operation is lane by lane.
@@ -33,6 +35,12 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn round(self) -> Self;
     /// `self * 2^n` for whole n in [-126, 126] and a normal result.
     unsafe fn scale(self, n: Self) -> Self;
+    /// Within the exponents [`Vector::scale`] can take.
+    #[inline(always)]
+    unsafe fn bounded(self) -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe { self.max(Self::splat(-126.0)).min(Self::splat(126.0)) }
+    }
     /// 1 / self for self in [1, 2^127].
     unsafe fn reciprocal(self) -> Self;
     /// The sum of the lanes, pairwise.
@@ -66,9 +74,11 @@ pub(crate) unsafe trait Vector: Copy {
 
     /// 1 / (1 + e^-self), absolute error below 2e-7.
     #[inline(always)]
+    #[allow(clippy::approx_constant)] // see below
     unsafe fn sigmoid(self) -> Self {
         // 2^f on [-1/2, 1/2], relative error 1e-7: minimax with p(0) = 1.
         const P: [f32; 5] = [
+            // Not ln 2: the best slope for five terms.
             0.693_147,
             0.240_222_42,
             0.055_507_336,
@@ -78,7 +88,7 @@ pub(crate) unsafe trait Vector: Copy {
         // SAFETY: the caller has the instructions.
         unsafe {
             let t = self.mul(Self::splat(-std::f32::consts::LOG2_E));
-            let t = t.max(Self::splat(-126.0)).min(Self::splat(126.0));
+            let t = t.bounded();
             let n = t.round();
             let f = t.sub(n);
             let mut p = Self::splat(P[4]);
@@ -99,6 +109,22 @@ pub(crate) trait Kernel {
     /// The instructions of V are available, and every pointer in the kernel
     /// is good for what the kernel says it reads and writes.
     unsafe fn run<V: Vector>(&self);
+}
+
+/// Asks for `len` f32 to be brought near; any address will do.
+#[inline(always)]
+pub(crate) fn prefetch(from: *const f32, len: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for i in (0..len).step_by(16) {
+        // SAFETY: a prefetch of whatever address never faults, and every
+        // x86-64 processor has it.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(i).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, len);
 }
 
 /// Runs a kernel with the instructions of `level`.
@@ -241,281 +267,5 @@ unsafe impl Vector for Portable {
     unsafe fn sum(self) -> f32 {
         let a = self.0;
         ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{Kernel, Vector};
-    use std::arch::x86_64::*;
-
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn run_avx2<K: Kernel>(kernel: &K) {
-        // SAFETY: the caller vouches for the level and for the pointers.
-        unsafe { kernel.run::<Avx2>() }
-    }
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
-    pub(super) unsafe fn run_avx512<K: Kernel>(kernel: &K) {
-        // SAFETY: the caller vouches for the level and for the pointers.
-        unsafe { kernel.run::<Avx512>() }
-    }
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
-    pub(super) unsafe fn run_avx512_half<K: Kernel>(kernel: &K) {
-        // SAFETY: the caller vouches for the level and for the pointers.
-        unsafe { kernel.run::<Avx512Half>() }
-    }
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Avx2(__m256);
-
-    // SAFETY: used only inside `run_avx2`, where AVX2 and FMA are enabled; loads
-    // and stores touch eight f32 the caller vouches for.
-    unsafe impl Vector for Avx2 {
-        const LANES: usize = 8;
-        const WIDE: bool = false;
-        #[inline(always)]
-        unsafe fn splat(x: f32) -> Self {
-            unsafe { Self(_mm256_set1_ps(x)) }
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            unsafe { Self(_mm256_loadu_ps(from)) }
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
-            unsafe { _mm256_storeu_ps(to, self.0) }
-        }
-        #[inline(always)]
-        unsafe fn add(self, b: Self) -> Self {
-            unsafe { Self(_mm256_add_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn sub(self, b: Self) -> Self {
-            unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul(self, b: Self) -> Self {
-            unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn div(self, b: Self) -> Self {
-            unsafe { Self(_mm256_div_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-            unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
-        }
-        #[inline(always)]
-        unsafe fn max(self, b: Self) -> Self {
-            unsafe { Self(_mm256_max_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn min(self, b: Self) -> Self {
-            unsafe { Self(_mm256_min_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn where_equal(self, b: Self, x: Self) -> Self {
-            unsafe { Self(_mm256_and_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, b.0), x.0)) }
-        }
-        #[inline(always)]
-        unsafe fn round(self) -> Self {
-            unsafe {
-                Self(_mm256_round_ps::<
-                    { _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC },
-                >(self.0))
-            }
-        }
-        #[inline(always)]
-        unsafe fn scale(self, n: Self) -> Self {
-            unsafe {
-                let e = _mm256_slli_epi32::<23>(_mm256_cvtps_epi32(n.0));
-                Self(_mm256_castsi256_ps(_mm256_add_epi32(
-                    _mm256_castps_si256(self.0),
-                    e,
-                )))
-            }
-        }
-        #[inline(always)]
-        unsafe fn reciprocal(self) -> Self {
-            unsafe { Self(_mm256_div_ps(_mm256_set1_ps(1.0), self.0)) }
-        }
-        #[inline(always)]
-        unsafe fn sum(self) -> f32 {
-            unsafe {
-                let a = _mm_add_ps(
-                    _mm256_castps256_ps128(self.0),
-                    _mm256_extractf128_ps::<1>(self.0),
-                );
-                let b = _mm_add_ps(a, _mm_movehl_ps(a, a));
-                _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)))
-            }
-        }
-    }
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Avx512(__m512);
-
-    // SAFETY: used only inside `run_avx512`, where AVX-512 is enabled; loads and
-    // stores touch sixteen f32 the caller vouches for.
-    unsafe impl Vector for Avx512 {
-        const LANES: usize = 16;
-        const WIDE: bool = true;
-        #[inline(always)]
-        unsafe fn splat(x: f32) -> Self {
-            unsafe { Self(_mm512_set1_ps(x)) }
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            unsafe { Self(_mm512_loadu_ps(from)) }
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
-            unsafe { _mm512_storeu_ps(to, self.0) }
-        }
-        #[inline(always)]
-        unsafe fn add(self, b: Self) -> Self {
-            unsafe { Self(_mm512_add_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn sub(self, b: Self) -> Self {
-            unsafe { Self(_mm512_sub_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul(self, b: Self) -> Self {
-            unsafe { Self(_mm512_mul_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn div(self, b: Self) -> Self {
-            unsafe { Self(_mm512_div_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-            unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
-        }
-        #[inline(always)]
-        unsafe fn max(self, b: Self) -> Self {
-            unsafe { Self(_mm512_max_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn min(self, b: Self) -> Self {
-            unsafe { Self(_mm512_min_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn where_equal(self, b: Self, x: Self) -> Self {
-            unsafe {
-                let mask = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, b.0);
-                Self(_mm512_maskz_mov_ps(mask, x.0))
-            }
-        }
-        #[inline(always)]
-        unsafe fn round(self) -> Self {
-            unsafe { Self(_mm512_roundscale_ps::<0>(self.0)) }
-        }
-        #[inline(always)]
-        unsafe fn scale(self, n: Self) -> Self {
-            unsafe { Self(_mm512_scalef_ps(self.0, n.0)) }
-        }
-        #[inline(always)]
-        unsafe fn reciprocal(self) -> Self {
-            unsafe {
-                // 14 bits, then one Newton step: 28.
-                let r = _mm512_rcp14_ps(self.0);
-                let e = _mm512_fnmadd_ps(self.0, r, _mm512_set1_ps(1.0));
-                Self(_mm512_fmadd_ps(r, e, r))
-            }
-        }
-        #[inline(always)]
-        unsafe fn sum(self) -> f32 {
-            unsafe { _mm512_reduce_add_ps(self.0) }
-        }
-    }
-
-    /// Eight lanes with the registers and instructions of AVX-512; lane by lane the
-    /// same results as [`Avx512`].
-    #[derive(Clone, Copy)]
-    pub(super) struct Avx512Half(__m256);
-
-    // SAFETY: used only inside `run_avx512_half`, where AVX-512 is enabled; loads and
-    // stores touch eight f32 the caller vouches for.
-    unsafe impl Vector for Avx512Half {
-        const LANES: usize = 8;
-        const WIDE: bool = true;
-        #[inline(always)]
-        unsafe fn splat(x: f32) -> Self {
-            unsafe { Self(_mm256_set1_ps(x)) }
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            unsafe { Self(_mm256_loadu_ps(from)) }
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
-            unsafe { _mm256_storeu_ps(to, self.0) }
-        }
-        #[inline(always)]
-        unsafe fn add(self, b: Self) -> Self {
-            unsafe { Self(_mm256_add_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn sub(self, b: Self) -> Self {
-            unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul(self, b: Self) -> Self {
-            unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn div(self, b: Self) -> Self {
-            unsafe { Self(_mm256_div_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-            unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
-        }
-        #[inline(always)]
-        unsafe fn max(self, b: Self) -> Self {
-            unsafe { Self(_mm256_max_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn min(self, b: Self) -> Self {
-            unsafe { Self(_mm256_min_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn where_equal(self, b: Self, x: Self) -> Self {
-            unsafe {
-                let mask = _mm256_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, b.0);
-                Self(_mm256_maskz_mov_ps(mask, x.0))
-            }
-        }
-        #[inline(always)]
-        unsafe fn round(self) -> Self {
-            unsafe { Self(_mm256_roundscale_ps::<0>(self.0)) }
-        }
-        #[inline(always)]
-        unsafe fn scale(self, n: Self) -> Self {
-            unsafe { Self(_mm256_scalef_ps(self.0, n.0)) }
-        }
-        #[inline(always)]
-        unsafe fn reciprocal(self) -> Self {
-            unsafe {
-                // 14 bits, then one Newton step: 28.
-                let r = _mm256_rcp14_ps(self.0);
-                let e = _mm256_fnmadd_ps(self.0, r, _mm256_set1_ps(1.0));
-                Self(_mm256_fmadd_ps(r, e, r))
-            }
-        }
-        #[inline(always)]
-        unsafe fn sum(self) -> f32 {
-            unsafe {
-                let a = _mm_add_ps(
-                    _mm256_castps256_ps128(self.0),
-                    _mm256_extractf128_ps::<1>(self.0),
-                );
-                let b = _mm_add_ps(a, _mm_movehl_ps(a, a));
-                _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)))
-            }
-        }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::orbit::{CANONICAL, SIX, fourier, inverse, product, store_six};
 use super::triples::Orbits;
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, prefetch};
 use crate::plan::TILE;
 
 /// One layer's compose at arity 3.
@@ -17,7 +17,7 @@ pub(crate) struct Step {
     pub(crate) weights: *const f32,
     pub(crate) bias: *const f32,
     /// `[x][6][features][width]`: what (x, z) and then what (z, x) contributes
-    /// as the pair without position 0, 1, 2. Null for nothing.
+    /// as the pair without position 0 (the bias added), 1, 2. Null for nothing.
     pub(crate) pairs: *const f32,
     /// The column where the coefficients of the activations go, if any.
     pub(crate) output: Option<usize>,
@@ -51,13 +51,18 @@ pub(crate) struct Windows<'a> {
 /// See [`Windows::penalties`].
 pub(crate) fn penalties(lanes: usize) -> Vec<f32> {
     let mut all = Vec::new();
-    for first_equal in 0..2 {
-        for last_equal in 0..2 {
+    for canonical in &CANONICAL {
+        for last_equal in [false, true] {
             for used in 0..=lanes {
-                for s in 0..SIX {
+                let slots = canonical[0].iter().zip(&canonical[1]);
+                for (&apart, &equal) in slots {
                     for lane in 0..lanes {
-                        let last = usize::from(last_equal == 1 && lane == 0);
-                        let takes_part = lane < used && CANONICAL[first_equal][last][s];
+                        let slot = if last_equal && lane == 0 {
+                            equal
+                        } else {
+                            apart
+                        };
+                        let takes_part = lane < used && slot;
                         all.push(if takes_part { 0.0 } else { f32::INFINITY });
                     }
                 }
@@ -106,13 +111,14 @@ impl Kernel for Windows<'_> {
             for x in 0..n {
                 for y in self.orbits.after(x)..n {
                     let first = self.orbits.after(y);
-                    for q in 0..2 * quantified {
-                        let start = if q % quantified < self.features {
-                            f32::NEG_INFINITY
-                        } else {
-                            f32::INFINITY
-                        };
-                        V::splat(start).store(self.row.add(q * lanes));
+                    for back in 0..2 {
+                        let row = self.row.add(back * quantified * lanes);
+                        for q in 0..self.features {
+                            V::splat(f32::NEG_INFINITY).store(row.add(q * lanes));
+                        }
+                        for q in self.features..quantified {
+                            V::splat(f32::INFINITY).store(row.add(q * lanes));
+                        }
                     }
                     for z in (first..n).step_by(lanes) {
                         let used = (n - z).min(lanes);
@@ -136,6 +142,12 @@ impl Kernel for Windows<'_> {
                             std::ptr::copy_nonoverlapping(from, window.own, len);
                         }
                         let last = self.steps.len() - 1;
+                        if self.own_stride > 0 {
+                            let next = window.own.wrapping_add(self.own_stride);
+                            let step = &self.steps[last];
+                            let from = next.wrapping_add(step.from * SIX * lanes);
+                            prefetch(from, step.columns * SIX * lanes);
+                        }
                         for (i, step) in self.steps.iter().enumerate() {
                             for f in (0..self.features).step_by(TILE) {
                                 if V::WIDE {
@@ -200,19 +212,14 @@ impl Windows<'_> {
         let Window { x, y, z, .. } = *window;
         // SAFETY: window, rows and features are within the tensors.
         unsafe {
-            let mut acc = [[V::splat(0.0); SIX]; J];
             let own = window.own.wrapping_add(step.from * SIX * lanes);
             let weights = step.weights.wrapping_add((f * step.columns + j) * SIX);
-            product::<V, J>(own, step.columns, weights, &mut acc);
+            let zero = [[V::splat(0.0); SIX]; J];
+            let acc = product::<V, J>(own, step.columns, weights, zero);
             for (i, acc) in acc.iter().enumerate() {
                 let q = f + j + i;
-                let mut slots = inverse(*acc);
-                let bias = V::splat(*step.bias.add(q));
-                if step.pairs.is_null() {
-                    for slot in &mut slots {
-                        *slot = bias.add(*slot);
-                    }
-                } else {
+                let mut slots = [V::splat(*step.bias.add(q)); SIX];
+                if !step.pairs.is_null() {
                     let width = self.width;
                     let next = self.features * width;
                     let px = step.pairs.add((x * SIX * self.features + q) * width);
@@ -221,28 +228,31 @@ impl Windows<'_> {
                     let (xz, zx) = (px.add(z), px.add(3 * next + z));
                     let (yz, zy) = (py.add(z), py.add(3 * next + z));
                     let (xy, yx) = (px.add(y), px.add(3 * next + y));
-                    let sums = [
-                        bias.add(V::load(yz))
+                    slots = [
+                        V::load(yz)
                             .add(V::load(xz.add(next)))
                             .add(V::splat(*xy.add(2 * next))),
-                        bias.add(V::load(zy))
+                        V::load(zy)
                             .add(V::splat(*xy.add(next)))
                             .add(V::load(xz.add(2 * next))),
-                        bias.add(V::load(xz))
+                        V::load(xz)
                             .add(V::load(yz.add(next)))
                             .add(V::splat(*yx.add(2 * next))),
-                        bias.add(V::load(zx))
+                        V::load(zx)
                             .add(V::splat(*yx.add(next)))
                             .add(V::load(yz.add(2 * next))),
-                        bias.add(V::splat(*xy))
+                        V::splat(*xy)
                             .add(V::load(zy.add(next)))
                             .add(V::load(zx.add(2 * next))),
-                        bias.add(V::splat(*yx))
+                        V::splat(*yx)
                             .add(V::load(zx.add(next)))
                             .add(V::load(zy.add(2 * next))),
                     ];
-                    for s in 0..SIX {
-                        slots[s] = sums[s].add(slots[s]);
+                }
+                if step.columns > 0 {
+                    let sums = inverse(*acc);
+                    for (slot, sum) in slots.iter_mut().zip(sums) {
+                        *slot = slot.add(sum);
                     }
                 }
                 if let Some(column) = step.output {

@@ -141,11 +141,17 @@ pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, Ground
 }
 
 /// The facts that a way to the goal may depend on: the goals, and the preconditions of every
-/// action that adds or deletes such a fact.
+/// action that changes such a fact. An action that adds its own precondition changes nothing by
+/// that: where it keeps a resource which it only claims for a moment, it would otherwise make all
+/// that it needs look relevant.
 fn relevant_facts(raw: &Raw) -> Vec<bool> {
     let changed_by = Csr::from_pairs(raw.atoms.len(), 0u32, || {
         (0..raw.pre.len()).flat_map(|action| {
-            let changed = raw.add.row(action).iter().chain(raw.del.row(action));
+            let pre = raw.pre.row(action);
+            let added = raw.add.row(action).iter();
+            let changed = added
+                .filter(move |&fact| !pre.contains(fact))
+                .chain(raw.del.row(action));
             changed.map(move |&fact| (fact as usize, action as u32))
         })
     });

@@ -9,7 +9,12 @@
 //! that cost nothing are an exception: the first one found stays, lest two propositions support
 //! one another.)
 
+use std::collections::HashSet;
+
+use hashbrown::HashTable;
+
 use crate::csr::Csr;
+use crate::hash::hash_words;
 use crate::heuristic::queue::CostQueue;
 use crate::heuristic::{Costs, Estimate, Heuristic};
 use crate::registry::States;
@@ -40,7 +45,7 @@ impl Combine for Maximum {
     }
 }
 
-/// An action in one pass.
+/// A rule in one pass.
 #[derive(Clone, Copy)]
 struct Counter {
     /// Preconditions not yet settled.
@@ -76,37 +81,43 @@ fn action_of(best: Best) -> u32 {
     best as u32
 }
 
-/// What an action with several preconditions does once all of them are settled.
+/// An action adds a proposition.
 #[derive(Clone, Copy)]
-struct Firing {
-    own_cost: u32,
-    /// Its range in `Relaxation::adds`.
-    first: u32,
-    end: u32,
+struct Effect {
+    to: u32,
+    action: u32,
 }
 
-/// An action with a single precondition is an edge to each proposition it adds: no counting.
+/// An effect of an action with a single precondition.
 #[derive(Clone, Copy)]
 struct Edge {
-    to: u32,
     own_cost: u32,
-    action: u32,
+    effect: Effect,
+}
+
+/// Actions with the same preconditions and the same cost.
+#[derive(Clone, Copy)]
+struct Rule {
+    own_cost: u32,
+    /// Its range in `Relaxation::effects`.
+    first: u32,
+    end: u32,
 }
 
 /// The relaxed task, and the working memory of a pass over it.
 struct Relaxation<'a> {
     task: &'a Task,
     costs: Vec<u32>,
-    /// By proposition: the actions that need it and nothing else.
+    /// By proposition: the effects of actions that need it and nothing else. No counting for these.
     edges: Csr<Edge>,
-    /// By proposition: the other actions that need it.
+    /// By proposition: the rules that need it.
     needed_by: Csr<u32>,
-    /// By action.
-    firings: Vec<Firing>,
-    /// Added propositions, action by action.
-    adds: Vec<u32>,
-    /// Counters as they are before a pass.
+    rules: Vec<Rule>,
+    /// Rule by rule.
+    effects: Vec<Effect>,
+    /// Counters of the rules as they are before a pass.
     fresh: Vec<Counter>,
+    /// Rules without preconditions.
     without_pre: Vec<u32>,
     is_goal: Vec<bool>,
     counters: Vec<Counter>,
@@ -123,13 +134,13 @@ struct Pass {
 impl Pass {
     /// An action achieves a proposition at a cost, its own included.
     #[inline(always)]
-    fn achieve(&mut self, prop: u32, cost: u32, own_cost: u32, action: u32) {
-        let candidate = best(cost, action);
-        let known = &mut self.best[prop as usize];
+    fn achieve(&mut self, effect: Effect, cost: u32, own_cost: u32) {
+        let candidate = best(cost, effect.action);
+        let known = &mut self.best[effect.to as usize];
         if candidate < *known {
             if cost < cost_of(*known) {
                 *known = candidate;
-                self.queue.push(cost, prop);
+                self.queue.push(cost, effect.to);
             } else if own_cost > 0 {
                 *known = candidate;
             }
@@ -144,63 +155,66 @@ impl<'a> Relaxation<'a> {
             .actions()
             .map(|action| costs.of(task, action))
             .collect();
-        let edges = Csr::from_pairs(
-            task.propositions.len(),
-            Edge {
-                to: 0,
-                own_cost: 0,
-                action: 0,
-            },
-            || {
-                let single = actions
-                    .pre
-                    .rows()
-                    .enumerate()
-                    .filter(|(_, pre)| pre.len() == 1);
-                single.flat_map(|(action, pre)| {
-                    let own_cost = costs[action];
-                    actions.add.row(action).iter().map(move |prop| {
-                        (
-                            pre[0].index(),
-                            Edge {
-                                to: prop.0,
-                                own_cost,
-                                action: action as u32,
-                            },
-                        )
-                    })
-                })
-            },
-        );
-        let needed_by = Csr::from_pairs(task.propositions.len(), 0u32, || {
-            let several = actions
+        let alike = alike(&actions.pre);
+        let useful = useful_adds(task, &costs, &alike);
+        let effects_of = |action: u32| {
+            let added = useful.row(action as usize).iter();
+            added.map(move |&to| Effect { to, action })
+        };
+        let none = Edge {
+            own_cost: 0,
+            effect: Effect { to: 0, action: 0 },
+        };
+        let edges = Csr::from_pairs(task.propositions.len(), none, || {
+            let single = actions
                 .pre
                 .rows()
                 .enumerate()
-                .filter(|(_, pre)| pre.len() > 1);
-            several
-                .flat_map(|(action, pre)| pre.iter().map(move |prop| (prop.index(), action as u32)))
+                .filter(|(_, pre)| pre.len() == 1);
+            single.flat_map(|(action, pre)| {
+                let own_cost = costs[action];
+                effects_of(action as u32)
+                    .map(move |effect| (pre[0].index(), Edge { own_cost, effect }))
+            })
         });
-        let mut adds: Vec<u32> = Vec::with_capacity(actions.add.items().len());
-        let firings = (0..actions.add.len())
-            .map(|action| {
-                let first = adds.len() as u32;
-                adds.extend(actions.add.row(action).iter().map(|prop| prop.0));
-                Firing {
-                    own_cost: costs[action],
+        // Actions with the same preconditions share a counter. Where some cost nothing, the order in
+        // which effects are found decides among achievers: each action keeps its own place.
+        let share = costs.iter().all(|&cost| cost > 0);
+        let (mut rules, mut effects) = (Vec::new(), Vec::new());
+        let (mut fresh, mut without_pre) = (Vec::new(), Vec::new());
+        let mut needs: Vec<(PropId, u32)> = Vec::new();
+        for (action, pre) in actions.pre.rows().enumerate() {
+            if pre.len() == 1 {
+                continue;
+            }
+            let mut members = match share {
+                true => alike.row(action).to_vec(),
+                false => vec![action as u32],
+            };
+            members.retain(|&member| !useful.row(member as usize).is_empty());
+            members.sort_by_key(|&member| costs[member as usize]);
+            for same_cost in members.chunk_by(|&a, &b| costs[a as usize] == costs[b as usize]) {
+                let rule = rules.len() as u32;
+                let first = effects.len() as u32;
+                effects.extend(same_cost.iter().flat_map(|&member| effects_of(member)));
+                rules.push(Rule {
+                    own_cost: costs[same_cost[0] as usize],
                     first,
-                    end: adds.len() as u32,
+                    end: effects.len() as u32,
+                });
+                fresh.push(Counter {
+                    missing: pre.len() as u32,
+                    cost: 0,
+                });
+                if pre.is_empty() {
+                    without_pre.push(rule);
                 }
-            })
-            .collect();
-        let fresh = actions
-            .pre
-            .rows()
-            .map(|pre| Counter {
-                missing: pre.len() as u32,
-                cost: 0,
-            })
-            .collect();
+                needs.extend(pre.iter().map(|&prop| (prop, rule)));
+            }
+        }
+        let needed_by = Csr::from_pairs(task.propositions.len(), 0u32, || {
+            needs.iter().map(|&(prop, rule)| (prop.index(), rule))
+        });
         let mut is_goal = vec![false; task.propositions.len()];
         task.goal
             .iter()
@@ -210,13 +224,10 @@ impl<'a> Relaxation<'a> {
             costs,
             edges,
             needed_by,
-            firings,
-            adds,
+            rules,
+            effects,
             fresh,
-            without_pre: (0..actions.pre.len())
-                .filter(|&action| actions.pre.row(action).is_empty())
-                .map(|action| action as u32)
-                .collect(),
+            without_pre,
             is_goal,
             counters: Vec::new(),
             pass: Pass {
@@ -237,8 +248,8 @@ impl<'a> Relaxation<'a> {
         let Self {
             edges,
             needed_by,
-            firings,
-            adds,
+            rules,
+            effects,
             is_goal,
             counters,
             pass,
@@ -250,19 +261,19 @@ impl<'a> Relaxation<'a> {
             pass.best[prop.index()] = best(0, NO_ACTION);
             pass.queue.push(0, prop.0);
         }
-        let fire = |action: u32, pre_cost: u32, pass: &mut Pass| {
-            let Firing {
+        let fire = |rule: u32, pre_cost: u32, pass: &mut Pass| {
+            let Rule {
                 own_cost,
                 first,
                 end,
-            } = firings[action as usize];
+            } = rules[rule as usize];
             let cost = plus(pre_cost, own_cost);
-            for &prop in &adds[first as usize..end as usize] {
-                pass.achieve(prop, cost, own_cost, action);
+            for &effect in &effects[first as usize..end as usize] {
+                pass.achieve(effect, cost, own_cost);
             }
         };
-        for &action in &self.without_pre {
-            fire(action, 0, pass);
+        for &rule in &self.without_pre {
+            fire(rule, 0, pass);
         }
         let mut goals = self.task.goal.len();
         if goals == 0 {
@@ -279,20 +290,15 @@ impl<'a> Relaxation<'a> {
                     return true;
                 }
             }
-            for edge in edges.row(prop) {
-                pass.achieve(
-                    edge.to,
-                    plus(cost, edge.own_cost),
-                    edge.own_cost,
-                    edge.action,
-                );
+            for &Edge { own_cost, effect } in edges.row(prop) {
+                pass.achieve(effect, plus(cost, own_cost), own_cost);
             }
-            for &action in needed_by.row(prop) {
-                let counter = &mut counters[action as usize];
+            for &rule in needed_by.row(prop) {
+                let counter = &mut counters[rule as usize];
                 counter.missing -= 1;
                 counter.cost = C::combine(counter.cost, cost);
                 if counter.missing == 0 {
-                    fire(action, counter.cost, pass);
+                    fire(rule, counter.cost, pass);
                 }
             }
         }
@@ -305,6 +311,64 @@ impl<'a> Relaxation<'a> {
             .iter()
             .map(|prop| cost_of(self.pass.best[prop.index()]))
     }
+}
+
+/// What each action adds that no action before it adds under the same preconditions for as much.
+///
+/// The earlier one is always counted first, costs no more and wins every tie, so that leaving the
+/// later one out changes no cost and no cheapest achiever. (An earlier action that costs nothing
+/// wins ties only against its like.)
+fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
+    let actions = &task.actions;
+    // By proposition: the last action met that adds it, and the group it belongs to.
+    let mut met = vec![(NO_ACTION, NO_ACTION); task.propositions.len()];
+    let mut useless: HashSet<(u32, PropId)> = HashSet::new();
+    for (group, members) in alike.rows().enumerate() {
+        if members.len() < 2 {
+            continue;
+        }
+        for &action in members {
+            let own_cost = costs[action as usize];
+            for &prop in actions.add.row(action as usize) {
+                let (in_group, other) = met[prop.index()];
+                let other_cost = costs.get(other as usize).copied().unwrap_or(UNREACHED);
+                if in_group == group as u32
+                    && other_cost <= own_cost
+                    && (other_cost > 0 || own_cost == 0)
+                {
+                    useless.insert((action, prop));
+                } else {
+                    met[prop.index()] = (group as u32, action);
+                }
+            }
+        }
+    }
+    let mut useful = Csr::default();
+    for (action, added) in actions.add.rows().enumerate() {
+        let kept = added
+            .iter()
+            .filter(|&&prop| useless.is_empty() || !useless.contains(&(action as u32, prop)));
+        useful.push_row(kept.map(|prop| prop.0));
+    }
+    useful
+}
+
+/// Actions with the same preconditions, in their order, under the first of them.
+fn alike(pre: &Csr<PropId>) -> Csr<u32> {
+    let row = |action: u32| pre.row(action as usize);
+    let hash = |action: u32| hash_words(row(action).iter().map(|prop| prop.0));
+    let mut firsts: HashTable<u32> = HashTable::new();
+    let first_of: Vec<u32> = (0..pre.len() as u32)
+        .map(|action| {
+            let same = |&other: &u32| row(other) == row(action);
+            let entry = firsts.entry(hash(action), same, |&other| hash(other));
+            *entry.or_insert(action).get()
+        })
+        .collect();
+    Csr::from_pairs(pre.len(), 0u32, || {
+        let pairs = first_of.iter().enumerate();
+        pairs.map(|(action, &first)| (first as usize, action as u32))
+    })
 }
 
 /// h_max: the most expensive goal; admissible.

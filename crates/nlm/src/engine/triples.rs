@@ -1,6 +1,7 @@
 //! The states-in-lanes engine at arity 3, where triples come orbit by orbit.
 
-use crate::engine::{Engine, Group, dispatch};
+use super::{Engine, Group};
+use crate::kernels::dispatch;
 use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
 use crate::kernels::triples::{EndReduction, Orbits, StartReduction, Triples};
 use crate::kernels::triples_gradient::{CountTies, OrbitWeightGradient, Shares, TriplesGradient};

@@ -1,0 +1,16 @@
+//! The laboratory of homing: random problems of the paper's eight domains and suites of them.
+//!
+//! [`domains`] draws problems, [`suite`] makes the paper's sets of them and manifests of any
+//! folder, [`features`] and [`compare`] tell whether two ways to make problems agree. The lab
+//! knows neither flags nor terminals.
+
+pub mod compare;
+pub mod domains;
+pub mod features;
+mod random;
+mod scene;
+pub mod suite;
+
+pub use domains::{DomainName, ParameterError, Parameters};
+pub use random::Random;
+pub use suite::{Manifest, Suite};

@@ -1,0 +1,284 @@
+//! [`Vector`] with the instructions of x86-64.
+
+use super::vector::{Kernel, Vector};
+use std::arch::x86_64::*;
+
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn run_avx2<K: Kernel>(kernel: &K) {
+    // SAFETY: the caller vouches for the level and for the pointers.
+    unsafe { kernel.run::<Avx2>() }
+}
+
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
+pub(super) unsafe fn run_avx512<K: Kernel>(kernel: &K) {
+    // SAFETY: the caller vouches for the level and for the pointers.
+    unsafe { kernel.run::<Avx512>() }
+}
+
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx2,fma")]
+pub(super) unsafe fn run_avx512_half<K: Kernel>(kernel: &K) {
+    // SAFETY: the caller vouches for the level and for the pointers.
+    unsafe { kernel.run::<Avx512Half>() }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(__m256);
+
+// SAFETY: used only inside `run_avx2`, where AVX2 and FMA are enabled; loads
+// and stores touch eight f32 the caller vouches for.
+unsafe impl Vector for Avx2 {
+    const LANES: usize = 8;
+    const WIDE: bool = false;
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        unsafe { Self(_mm256_set1_ps(x)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(_mm256_loadu_ps(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm256_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        unsafe { Self(_mm256_add_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        unsafe { Self(_mm256_div_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        unsafe { Self(_mm256_max_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn min(self, b: Self) -> Self {
+        unsafe { Self(_mm256_min_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn where_equal(self, b: Self, x: Self) -> Self {
+        unsafe { Self(_mm256_and_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, b.0), x.0)) }
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        unsafe {
+            Self(_mm256_round_ps::<
+                { _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC },
+            >(self.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn scale(self, n: Self) -> Self {
+        unsafe {
+            let e = _mm256_slli_epi32::<23>(_mm256_cvtps_epi32(n.0));
+            Self(_mm256_castsi256_ps(_mm256_add_epi32(
+                _mm256_castps_si256(self.0),
+                e,
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn reciprocal(self) -> Self {
+        unsafe { Self(_mm256_div_ps(_mm256_set1_ps(1.0), self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        unsafe {
+            let a = _mm_add_ps(
+                _mm256_castps256_ps128(self.0),
+                _mm256_extractf128_ps::<1>(self.0),
+            );
+            let b = _mm_add_ps(a, _mm_movehl_ps(a, a));
+            _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)))
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(__m512);
+
+// SAFETY: used only inside `run_avx512`, where AVX-512 is enabled; loads and
+// stores touch sixteen f32 the caller vouches for.
+unsafe impl Vector for Avx512 {
+    const LANES: usize = 16;
+    const WIDE: bool = true;
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        unsafe { Self(_mm512_set1_ps(x)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(_mm512_loadu_ps(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm512_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        unsafe { Self(_mm512_add_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        unsafe { Self(_mm512_sub_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        unsafe { Self(_mm512_mul_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        unsafe { Self(_mm512_div_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        unsafe { Self(_mm512_max_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn min(self, b: Self) -> Self {
+        unsafe { Self(_mm512_min_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn where_equal(self, b: Self, x: Self) -> Self {
+        unsafe {
+            let mask = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, b.0);
+            Self(_mm512_maskz_mov_ps(mask, x.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        unsafe { Self(_mm512_roundscale_ps::<0>(self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn bounded(self) -> Self {
+        // Scaling takes any exponent; only its reciprocal must not meet infinity.
+        unsafe { Self(_mm512_min_ps(self.0, _mm512_set1_ps(126.0))) }
+    }
+    #[inline(always)]
+    unsafe fn scale(self, n: Self) -> Self {
+        unsafe { Self(_mm512_scalef_ps(self.0, n.0)) }
+    }
+    #[inline(always)]
+    unsafe fn reciprocal(self) -> Self {
+        unsafe {
+            // 14 bits, then one Newton step: 28.
+            let r = _mm512_rcp14_ps(self.0);
+            let e = _mm512_fnmadd_ps(self.0, r, _mm512_set1_ps(1.0));
+            Self(_mm512_fmadd_ps(r, e, r))
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        unsafe { _mm512_reduce_add_ps(self.0) }
+    }
+}
+
+/// Eight lanes with the registers and instructions of AVX-512; lane by lane the
+/// same results as [`Avx512`].
+#[derive(Clone, Copy)]
+pub(super) struct Avx512Half(__m256);
+
+// SAFETY: used only inside `run_avx512_half`, where AVX-512 is enabled; loads and
+// stores touch eight f32 the caller vouches for.
+unsafe impl Vector for Avx512Half {
+    const LANES: usize = 8;
+    const WIDE: bool = true;
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        unsafe { Self(_mm256_set1_ps(x)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(_mm256_loadu_ps(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm256_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        unsafe { Self(_mm256_add_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        unsafe { Self(_mm256_div_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn max(self, b: Self) -> Self {
+        unsafe { Self(_mm256_max_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn min(self, b: Self) -> Self {
+        unsafe { Self(_mm256_min_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn where_equal(self, b: Self, x: Self) -> Self {
+        unsafe {
+            let mask = _mm256_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, b.0);
+            Self(_mm256_maskz_mov_ps(mask, x.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        unsafe { Self(_mm256_roundscale_ps::<0>(self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn bounded(self) -> Self {
+        // Scaling takes any exponent; only its reciprocal must not meet infinity.
+        unsafe { Self(_mm256_min_ps(self.0, _mm256_set1_ps(126.0))) }
+    }
+    #[inline(always)]
+    unsafe fn scale(self, n: Self) -> Self {
+        unsafe { Self(_mm256_scalef_ps(self.0, n.0)) }
+    }
+    #[inline(always)]
+    unsafe fn reciprocal(self) -> Self {
+        unsafe {
+            // 14 bits, then one Newton step: 28.
+            let r = _mm256_rcp14_ps(self.0);
+            let e = _mm256_fnmadd_ps(self.0, r, _mm256_set1_ps(1.0));
+            Self(_mm256_fmadd_ps(r, e, r))
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> f32 {
+        unsafe {
+            let a = _mm_add_ps(
+                _mm256_castps256_ps128(self.0),
+                _mm256_extractf128_ps::<1>(self.0),
+            );
+            let b = _mm_add_ps(a, _mm_movehl_ps(a, a));
+            _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)))
+        }
+    }
+}
