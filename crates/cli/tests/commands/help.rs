@@ -10,6 +10,8 @@ fn help_texts() {
         ("help-solve-short", &["solve", "-h"]),
         ("help-validate", &["validate", "--help"]),
         ("help-check", &["check", "--help"]),
+        ("help-train", &["train", "--help"]),
+        ("help-model-show", &["model", "show", "--help"]),
     ] {
         let run = crate::runs::run_with(arguments).ends_with(0);
         assert_eq!(run.stderr, "");
