@@ -208,30 +208,41 @@ impl WideEngine {
                 }
             }
             let pairs = self.pairs[layer].as_ptr();
-            dispatch(
-                job.simd,
-                &MaxPlus {
-                    objects,
-                    distinct: plan.distinct,
-                    features,
-                    minimum,
-                    width,
-                    b: pairs.wrapping_add(features * width),
-                    a: pairs.wrapping_add(2 * features * width),
-                    c: pairs.wrapping_add(3 * features * width),
-                    stride,
-                    red: self
-                        .red_pairs
-                        .as_mut_ptr()
-                        .wrapping_add(quantifier * features * width),
-                    red_stride: 2 * quantified * width,
-                },
-            );
+            let red = self
+                .red_pairs
+                .as_mut_ptr()
+                .wrapping_add(quantifier * features * width);
+            if minimum {
+                dispatch(job.simd, &self.max_plus_kernel::<true>(plan, pairs, red));
+            } else {
+                dispatch(job.simd, &self.max_plus_kernel::<false>(plan, pairs, red));
+            }
         }
         if plan.distinct {
             // The next structure may lay out its rows elsewhere in this
             // buffer, and must find nothing infinite in the padding.
             self.pairs[layer].fill(0, objects * stride, 0.0);
+        }
+    }
+
+    fn max_plus_kernel<const MINIMUM: bool>(
+        &self,
+        plan: &Plan,
+        pairs: *const f32,
+        red: *mut f32,
+    ) -> MaxPlus<MINIMUM> {
+        let (features, width) = (plan.features, self.width());
+        MaxPlus {
+            objects: self.objects,
+            distinct: plan.distinct,
+            features,
+            width,
+            b: pairs.wrapping_add(features * width),
+            a: pairs.wrapping_add(2 * features * width),
+            c: pairs.wrapping_add(3 * features * width),
+            stride: SIX * features * width,
+            red,
+            red_stride: 2 * features * plan.quantifiers * width,
         }
     }
 
