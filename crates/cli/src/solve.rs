@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use homing_learner::Model;
 use homing_pddl::Problem;
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
 use homing_planner::search::{self, Limit, Limits, Outcome, SearchResult, Statistics};
 use homing_planner::{Costs, GroundError, Heuristic, Plan, Stop, Task, ground};
 use serde::Serialize;
 
-use crate::args::{HeuristicName, SearchName, Solve, typed_name};
+use crate::args::{SearchName, Solve, typed_name};
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
 use crate::model::{learned, load_model_for};
 use crate::output::{PlanFile, print, say};
 use crate::resources::{cpu_seconds, peak_bytes, resident_bytes};
+use crate::train::args::base;
 use crate::watch::{LimitWatch, catch_interrupts};
 
 /// Everything `--json` prints. A field that does not apply is null.
@@ -174,15 +174,6 @@ fn costs(arguments: &Solve) -> Costs {
     }
 }
 
-fn heuristic<'a>(name: HeuristicName, task: &'a Task, costs: Costs) -> Box<dyn Heuristic + 'a> {
-    match name {
-        HeuristicName::Blind => Box::new(Blind::new(task)),
-        HeuristicName::Max => Box::new(Max::new(task, costs)),
-        HeuristicName::Add => Box::new(Add::new(task, costs)),
-        HeuristicName::Ff => Box::new(Ff::new(task, costs)),
-    }
-}
-
 fn search(
     task: &Task,
     arguments: &Solve,
@@ -194,9 +185,9 @@ fn search(
         max_evaluations: arguments.max_evaluations,
         max_expansions: arguments.max_expansions,
     };
-    let mut heuristic = match model {
+    let mut heuristic: Box<dyn Heuristic> = match model {
         Some(model) => Box::new(learned(model, task, arguments.threads)?),
-        None => heuristic(arguments.heuristic, task, costs),
+        None => base(arguments.heuristic).build(task, costs),
     };
     let heuristic = heuristic.as_mut();
     let result = match arguments.search {

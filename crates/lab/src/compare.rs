@@ -12,10 +12,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use homing_pddl::Problem;
-use homing_planner::GroundError;
 
 use crate::domains::{DomainName, ParameterError, Parameters};
-use crate::features::features;
+use crate::features::{FeatureError, features};
 use crate::suite::{content_hash, is_trivial};
 
 /// Problems made elsewhere with the same parameters.
@@ -53,8 +52,8 @@ pub struct Row {
 pub enum CompareError {
     /// We cannot draw with such parameters.
     Parameters(ParameterError),
-    /// A problem cannot be ground.
-    Ground(GroundError),
+    /// A problem cannot be measured.
+    Features(FeatureError),
     /// There are no problems.
     Nothing,
 }
@@ -63,7 +62,7 @@ impl std::fmt::Display for CompareError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Parameters(error) => error.fmt(f),
-            Self::Ground(error) => error.fmt(f),
+            Self::Features(error) => error.fmt(f),
             Self::Nothing => write!(f, "there are no problems to compare with"),
         }
     }
@@ -77,13 +76,13 @@ impl From<ParameterError> for CompareError {
     }
 }
 
-impl From<GroundError> for CompareError {
-    fn from(error: GroundError) -> Self {
-        Self::Ground(error)
+impl From<FeatureError> for CompareError {
+    fn from(error: FeatureError) -> Self {
+        Self::Features(error)
     }
 }
 
-fn values(domain: DomainName, problem: &Arc<Problem>) -> Result<Vec<f64>, GroundError> {
+fn values(domain: DomainName, problem: &Arc<Problem>) -> Result<Vec<f64>, FeatureError> {
     let all = features(domain, problem)?;
     Ok(all.into_iter().map(|(_, value)| value).collect())
 }
@@ -156,7 +155,7 @@ fn averages<'a>(
 ///
 /// # Errors
 ///
-/// If a problem cannot be drawn or ground, or there is none.
+/// If a problem cannot be drawn or measured, or there is none.
 pub fn compare_with(
     settings: &[Setting],
     collections: usize,
@@ -236,7 +235,7 @@ pub fn compare_with(
 ///
 /// # Errors
 ///
-/// If a problem cannot be drawn or ground, or there is none.
+/// If a problem cannot be drawn or measured, or there is none.
 pub fn compare(settings: &[Setting], collections: usize) -> Result<Vec<Row>, CompareError> {
     compare_with(settings, collections, &|parameters, seed| {
         parameters.generate(seed)

@@ -4,6 +4,7 @@
 //! elsewhere can be measured as well as our own.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use homing_pddl::Problem;
@@ -12,6 +13,26 @@ use homing_planner::heuristic::{Add, Ff};
 use homing_planner::{Costs, GroundError, Heuristic, States, ground};
 
 use crate::domains::DomainName;
+
+/// Why a problem cannot be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FeatureError {
+    /// It cannot be ground.
+    Ground(GroundError),
+    /// Its initial state is a dead end.
+    DeadEnd,
+}
+
+impl fmt::Display for FeatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ground(error) => error.fmt(f),
+            Self::DeadEnd => write!(f, "the initial state is a dead end"),
+        }
+    }
+}
+
+impl std::error::Error for FeatureError {}
 
 /// A name and a value.
 pub type Feature = (&'static str, f64);
@@ -277,25 +298,26 @@ fn visitall(facts: &Facts<'_>) -> Vec<Feature> {
 ///
 /// # Errors
 ///
-/// If the problem cannot be ground.
+/// If the problem cannot be ground or its initial state is a dead end.
 ///
 /// # Panics
 ///
 /// If the problem is of another domain.
-pub fn features(domain: DomainName, problem: &Arc<Problem>) -> Result<Vec<Feature>, GroundError> {
-    let task = ground(problem, &mut ())?;
+pub fn features(domain: DomainName, problem: &Arc<Problem>) -> Result<Vec<Feature>, FeatureError> {
+    let task = ground(problem, &mut ()).map_err(FeatureError::Ground)?;
     let state = task.initial_state();
-    let mut estimates = Vec::new();
-    Ff::new(&task, Costs::Unit).evaluate(States::one(&state), &mut estimates);
-    Add::new(&task, Costs::Unit).evaluate(States::one(&state), &mut estimates);
-    let mut values = estimates
-        .iter()
-        .map(|estimate| estimate.finite().unwrap_or(-1.0));
-    let mut next = || values.next().unwrap_or(-1.0);
+    let estimate = |heuristic: &mut dyn Heuristic| {
+        let mut estimates = Vec::new();
+        heuristic.evaluate(States::one(&state), &mut estimates);
+        let finite = estimates.first().and_then(|estimate| estimate.finite());
+        finite.ok_or(FeatureError::DeadEnd)
+    };
+    let ff = estimate(&mut Ff::new(&task, Costs::Unit))?;
+    let add = estimate(&mut Add::new(&task, Costs::Unit))?;
     let facts = Facts::new(problem);
     let mut all = vec![
-        ("h_FF of the initial state", next()),
-        ("h_add of the initial state", next()),
+        ("h_FF of the initial state", ff),
+        ("h_add of the initial state", add),
         ("goals", problem.goal.literals.len() as f64),
         ("goals that hold already", facts.goals_reached()),
     ];

@@ -9,11 +9,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::TrainConfig;
 use crate::model::{from_bytes, to_bytes};
+use crate::seal::{holds, seal, unseal};
 use crate::trainer::{TrainError, Trainer};
 
 /// The version of the format written.
 const VERSION: u32 = 1;
 const KEY: &str = "homing-checkpoint";
+/// The arrays, in the order of the checksum.
+const ARRAYS: [&str; 5] = [
+    "parameters",
+    "target",
+    "adam.first",
+    "adam.second",
+    "replay",
+];
 
 /// Everything that is no array.
 #[derive(Serialize, Deserialize)]
@@ -82,10 +91,10 @@ impl<'t> Trainer<'t> {
         };
         let (first, second) = self.adam.moments();
         let arrays = [
-            ("parameters", to_bytes(&self.parameters)),
-            ("target", to_bytes(&self.target_parameters)),
-            ("adam.first", to_bytes(first)),
-            ("adam.second", to_bytes(second)),
+            (ARRAYS[0], to_bytes(&self.parameters)),
+            (ARRAYS[1], to_bytes(&self.target_parameters)),
+            (ARRAYS[2], to_bytes(first)),
+            (ARRAYS[3], to_bytes(second)),
         ];
         let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut tensors = Vec::new();
@@ -94,8 +103,10 @@ impl<'t> Trainer<'t> {
             tensors.push((*name, tensor.map_err(|error| failed(&error))?));
         }
         let tensor = TensorView::new(Dtype::U32, vec![words.len() / 4], &words);
-        tensors.push(("replay", tensor.map_err(|error| failed(&error))?));
+        tensors.push((ARRAYS[4], tensor.map_err(|error| failed(&error))?));
         let header = serde_json::to_string(&header).map_err(|error| failed(&error))?;
+        let arrays = arrays.iter().map(|(_, bytes)| bytes.as_slice());
+        let header = seal(&header, arrays.chain([words.as_slice()]));
         let metadata = HashMap::from([(KEY.to_owned(), header)]);
         safetensors::serialize(tensors, Some(metadata)).map_err(|error| failed(&error))
     }
@@ -116,12 +127,24 @@ impl<'t> Trainer<'t> {
             .as_ref()
             .and_then(|metadata| metadata.get(KEY));
         let header = header.ok_or_else(|| broken(&"no header"))?;
-        let header: Header = serde_json::from_str(header).map_err(|error| broken(&error))?;
+        let mut value: serde_json::Value =
+            serde_json::from_str(header).map_err(|error| broken(&error))?;
+        let sum = unseal(&mut value).ok_or_else(|| broken(&"no checksum"))?;
+        let header: Header = serde_json::from_value(value).map_err(|error| broken(&error))?;
         if header.version != VERSION {
             return Err(TrainError::Checkpoint(format!(
                 "it has format {}, this homing reads {VERSION}",
                 header.version
             )));
+        }
+        let mut arrays = Vec::new();
+        for name in ARRAYS {
+            let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
+            arrays.push(tensor.data());
+        }
+        let text = serde_json::to_string(&header).map_err(|error| broken(&error))?;
+        if !holds(&sum, &text, arrays) {
+            return Err(broken(&"its checksum does not fit its content"));
         }
         let mut trainer = Self::new(tasks, header.config, header.seed, threads)?;
         let problems: Vec<u64> = trainer
@@ -143,8 +166,8 @@ impl<'t> Trainer<'t> {
                 Err(broken(&format!("`{name}` has a wrong size")))
             }
         };
-        let (parameters, target) = (numbers("parameters")?, numbers("target")?);
-        let (first, second) = (numbers("adam.first")?, numbers("adam.second")?);
+        let (parameters, target) = (numbers(ARRAYS[0])?, numbers(ARRAYS[1])?);
+        let (first, second) = (numbers(ARRAYS[2])?, numbers(ARRAYS[3])?);
         trainer.restore_weights(parameters, target);
         trainer.adam.restore(header.adam_steps, &first, &second);
         trainer.random = SplitMix64::new(header.random);
@@ -153,7 +176,7 @@ impl<'t> Trainer<'t> {
         trainer.goals = header.goals;
         trainer.resets = header.resets;
         trainer.recent_losses = header.recent_losses;
-        let replay = tensors.tensor("replay").map_err(|error| broken(&error))?;
+        let replay = tensors.tensor(ARRAYS[4]).map_err(|error| broken(&error))?;
         let (chunks, _) = replay.data().as_chunks::<4>();
         let words: Vec<u32> = chunks
             .iter()

@@ -4,7 +4,16 @@
 use std::fmt;
 
 use homing_nlm::{ConfigErrors, NlmConfig, Quantifiers};
+use homing_planner::heuristic::{Add, Blind, Ff, Max};
+use homing_planner::{Costs, Heuristic, Task};
 use serde::{Deserialize, Serialize};
+
+use crate::encode::Channels;
+use crate::signature::Signature;
+
+/// More layers than any network here has use for: a larger number is a slip, and would take all
+/// memory before anything else could be said.
+const MAX_LAYERS: usize = 100;
 
 /// The classical heuristic h that is corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +31,16 @@ pub enum BaseHeuristic {
 }
 
 impl BaseHeuristic {
+    /// The heuristic for a task.
+    pub fn build(self, task: &Task, costs: Costs) -> Box<dyn Heuristic + Send + '_> {
+        match self {
+            Self::Blind => Box::new(Blind::new(task)),
+            Self::Max => Box::new(Max::new(task, costs)),
+            Self::Add => Box::new(Add::new(task, costs)),
+            Self::Ff => Box::new(Ff::new(task, costs)),
+        }
+    }
+
     /// Its short name, as users type it.
     pub fn name(self) -> &'static str {
         match self {
@@ -188,6 +207,28 @@ impl TrainConfig {
         }
     }
 
+    /// Raises what is allowed to be raised to the least with which the network can read a domain:
+    /// M to its widest predicate, then L to M + 1. Returns the fields that were raised.
+    pub fn raise_to_fit(
+        &mut self,
+        signature: &Signature,
+        max_arity_may: bool,
+        layers_may: bool,
+    ) -> Vec<&'static str> {
+        let mut raised = Vec::new();
+        let channels = Channels::new(signature, self.types_as_predicates);
+        let widest = channels.count().len() - 1;
+        if max_arity_may && self.max_arity < widest {
+            self.max_arity = widest;
+            raised.push("max_arity");
+        }
+        if layers_may && self.layers < self.max_arity + 1 {
+            self.layers = self.max_arity + 1;
+            raised.push("layers");
+        }
+        raised
+    }
+
     /// The network for a domain with these input channels, by arity.
     pub(crate) fn network(&self, input_channels: Vec<usize>) -> NlmConfig {
         NlmConfig {
@@ -224,6 +265,13 @@ impl TrainConfig {
         }
         if self.replay_capacity < self.batch_size {
             return problem("replay_capacity", "be at least the batch size");
+        }
+        if self.replay_capacity < self.warm_up {
+            // Or the memory might never hold enough for the first SGD step.
+            return problem("replay_capacity", "be at least the warm-up");
+        }
+        if self.layers > MAX_LAYERS {
+            return problem("layers", "be at most 100");
         }
         Ok(())
     }

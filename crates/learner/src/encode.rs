@@ -91,7 +91,8 @@ impl Encoder {
     /// For a task of the domain that the channels were made for.
     pub fn new(task: &Task, channels: &Channels) -> Self {
         let problem = task.problem();
-        let mut fixed = Structure::new(problem.objects.len());
+        // A network has no arrays of no objects: one of which nothing is true stands in.
+        let mut fixed = Structure::new(problem.objects.len().max(1));
         for atom in task.statics() {
             fixed.insert(channels.state(atom.predicate), &objects(atom));
         }

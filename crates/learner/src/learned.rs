@@ -1,12 +1,11 @@
 //! H: a classical heuristic corrected by what was learnt.
 
-use homing_nlm::{Prepared, Simd, Structure, Workspace};
+use homing_nlm::{MAX_OBJECTS, Prepared, Simd, Structure, Workspace};
 use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
 use crate::encode::Encoder;
 use crate::model::{Model, ModelError};
 use crate::shaping::Mdp;
-use crate::world::base_heuristic;
 
 /// H(s) = −V(s) = h_γ(s) − residual(s), for any search. What the base heuristic proves to be a dead
 /// end stays one; a goal is 0.
@@ -27,9 +26,13 @@ impl<'t> Learned<'t> {
     ///
     /// # Errors
     ///
-    /// If the model was trained for another domain.
+    /// If the model was trained for another domain, or the problem has too many objects.
     pub fn new(model: &Model, task: &'t Task, threads: usize) -> Result<Self, ModelError> {
         model.check_domain(&task.problem().domain)?;
+        let objects = task.problem().objects.len();
+        if objects > MAX_OBJECTS {
+            return Err(ModelError::TooManyObjects { objects });
+        }
         let config = &model.header.config;
         let simd = Simd::from_env().map_err(|error| ModelError::BadHeader(error.to_string()))?;
         let costs = if config.unit_cost {
@@ -40,7 +43,7 @@ impl<'t> Learned<'t> {
         Ok(Self {
             task,
             name: format!("H-{}", config.heuristic.name()),
-            base: base_heuristic(config.heuristic, task, costs),
+            base: config.heuristic.build(task, costs),
             mdp: Mdp {
                 gamma: config.gamma,
                 reward: config.reward,
@@ -96,6 +99,8 @@ impl Heuristic for Learned<'_> {
             if self.task.is_goal(state) {
                 return Estimate::new(0.0);
             }
+            // Weights so large that a sum overflows say nothing: the base heuristic remains.
+            let residual = if residual.is_finite() { residual } else { 0.0 };
             Estimate::new(-(residual + self.mdp.potential(h, false)))
         }));
     }

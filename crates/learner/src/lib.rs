@@ -10,6 +10,7 @@ mod encode;
 mod learned;
 mod model;
 mod replay;
+mod seal;
 mod shaping;
 mod signature;
 mod tabular;

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use homing_nlm::{Nlm, ParamView};
+use homing_nlm::{MAX_OBJECTS, Nlm, ParamView};
 use homing_pddl::Domain;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigProblem, TrainConfig};
 use crate::encode::Channels;
+use crate::seal::{holds, seal, unseal};
 use crate::signature::{Difference, Signature};
 
 /// The version of the format written. Files of a newer one are refused.
@@ -20,6 +21,7 @@ const HEADER_KEY: &str = "homing";
 
 /// What a training run came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TrainingSummary {
     /// Goals reached.
     pub goals: u64,
@@ -33,6 +35,7 @@ pub struct TrainingSummary {
 
 /// Everything about a model but its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ModelHeader {
     /// The version of the format.
     pub format_version: u32,
@@ -68,6 +71,8 @@ pub enum ModelError {
     Broken(String),
     /// A safetensors file, but none of ours.
     NoHeader,
+    /// The checksum is that of other bytes.
+    Corrupted,
     /// Our header cannot be read.
     BadHeader(String),
     /// Written by a newer homing.
@@ -84,6 +89,11 @@ pub enum ModelError {
     },
     /// The header's configuration makes no network.
     Config(ConfigProblem),
+    /// The problem has more objects than a network can tell apart.
+    TooManyObjects {
+        /// How many it has.
+        objects: usize,
+    },
     /// The domain is not the one it was trained for.
     OtherDomain {
         /// What differs.
@@ -95,6 +105,10 @@ impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken(reason) => write!(f, "the model file is damaged or cut short ({reason})"),
+            Self::Corrupted => write!(
+                f,
+                "the model file is damaged (its checksum does not fit its content)"
+            ),
             Self::NoHeader => write!(f, "this safetensors file is not a model of homing"),
             Self::BadHeader(reason) => write!(f, "the model's header cannot be read ({reason})"),
             Self::NewerFormat { found } => write!(
@@ -102,6 +116,10 @@ impl fmt::Display for ModelError {
                 "the model has format {found}, this homing reads up to {FORMAT_VERSION}: use a newer homing"
             ),
             Self::Weights { name, reason } => write!(f, "the model's `{name}` is wrong: {reason}"),
+            Self::TooManyObjects { objects } => write!(
+                f,
+                "the problem has {objects} objects; a network reads {MAX_OBJECTS} at the most"
+            ),
             Self::Config(problem) => write!(f, "the model's configuration is wrong: {problem}"),
             Self::OtherDomain { differences } => {
                 write!(f, "the model was trained for another domain:")?;
@@ -171,6 +189,16 @@ impl Model {
     /// If the header describes no network.
     pub fn to_file(&self) -> Result<Vec<u8>, ModelError> {
         let nlm = self.network()?;
+        if self.parameters.len() != nlm.parameter_count() {
+            return Err(ModelError::Weights {
+                name: "parameters".to_owned(),
+                reason: format!(
+                    "expected {}, found {}",
+                    nlm.parameter_count(),
+                    self.parameters.len()
+                ),
+            });
+        }
         let bytes = to_bytes(&self.parameters);
         let mut tensors = Vec::new();
         for view in nlm.views() {
@@ -181,6 +209,8 @@ impl Model {
         }
         let header = serde_json::to_string(&self.header)
             .map_err(|error| ModelError::BadHeader(error.to_string()))?;
+        let header = seal(&header, [bytes.as_slice()]);
+        // One entry alone: a map has no order, and the same model gives the same bytes.
         let metadata = HashMap::from([(HEADER_KEY.to_owned(), header)]);
         safetensors::serialize(tensors, Some(metadata))
             .map_err(|error| ModelError::Broken(error.to_string()))
@@ -201,8 +231,9 @@ impl Model {
             .and_then(|metadata| metadata.get(HEADER_KEY))
             .ok_or(ModelError::NoHeader)?;
         // The version first: the rest may look different in a newer one.
-        let value: serde_json::Value = serde_json::from_str(header)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
+        let bad = |error: serde_json::Error| ModelError::BadHeader(error.to_string());
+        let mut value: serde_json::Value = serde_json::from_str(header).map_err(bad)?;
+        let sum = unseal(&mut value);
         let version = value
             .get("format_version")
             .and_then(serde_json::Value::as_u64);
@@ -215,8 +246,7 @@ impl Model {
             Some(_) => {}
             None => return Err(ModelError::BadHeader("it has no format version".to_owned())),
         }
-        let header: ModelHeader = serde_json::from_value(value)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
+        let header: ModelHeader = serde_json::from_value(value).map_err(bad)?;
         let mut model = Self {
             header,
             parameters: Vec::new(),
@@ -226,6 +256,13 @@ impl Model {
         for view in nlm.views() {
             let weights = read_view(&tensors, view)?;
             model.parameters[view.range.clone()].copy_from_slice(&weights);
+        }
+        // Last, so that what is wrong in a way that can be named is named.
+        if let Some(sum) = sum {
+            let header = serde_json::to_string(&model.header).map_err(bad)?;
+            if !holds(&sum, &header, [to_bytes(&model.parameters).as_slice()]) {
+                return Err(ModelError::Corrupted);
+            }
         }
         Ok(model)
     }

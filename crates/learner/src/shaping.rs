@@ -126,6 +126,10 @@ mod tests {
     fn undiscounting_inverts_discounting() {
         for gamma in [0.5, 0.99, 0.999, 0.999_999] {
             for h in [0.0, 1.0, 7.0, 40.5] {
+                // Near the bound 1 / (1 − γ) no digits are left to invert.
+                if h * (1.0 - gamma) > 10.0 {
+                    continue;
+                }
                 let back = undiscounted(discounted(h, gamma), gamma);
                 assert!((back - h).abs() < 1e-6 * h.max(1.0), "{gamma} {h} {back}");
             }

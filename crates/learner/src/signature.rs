@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The names and shapes a model was trained with. A problem of any domain with the same signature
 /// can be given to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Signature {
     /// Predicates with their arities, in the order of channels.
     pub predicates: Vec<(String, usize)>,
@@ -47,6 +48,7 @@ impl Signature {
             theirs: &[(String, T)],
             found: &mut Vec<Difference>,
         ) {
+            let before = found.len();
             for (name, shape) in ours {
                 match theirs.iter().find(|(other, _)| other == name) {
                     None => found.push(Difference::Missing {
@@ -70,7 +72,7 @@ impl Signature {
                     });
                 }
             }
-            let same_names = found.is_empty();
+            let same_names = found.len() == before;
             if same_names && ours.iter().zip(theirs).any(|(a, b)| a.0 != b.0) {
                 found.push(Difference::Order { kind });
             }

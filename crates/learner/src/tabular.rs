@@ -117,6 +117,11 @@ impl Tabular {
         self.goals[index]
     }
 
+    /// The successors of a state in the order of actions, each with the action's cost.
+    pub fn successors(&self, index: usize) -> &[(usize, u32)] {
+        &self.successors[index]
+    }
+
     /// φ(s)
     pub fn potential(&self, index: usize) -> f64 {
         self.potentials[index]

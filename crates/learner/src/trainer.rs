@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use homing_nlm::{Adam, Nlm, Prepared, Simd, SimdError, SplitMix64, Structure, Workspace};
+use homing_nlm::{
+    Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SimdError, SplitMix64, Structure, Workspace,
+};
 use homing_planner::{Costs, Task};
 
 use crate::config::{BucketBy, ConfigProblem, Policy, TrainConfig};
@@ -30,6 +32,13 @@ pub enum TrainError {
         problem: usize,
         /// What differs.
         differences: Vec<Difference>,
+    },
+    /// A problem has more objects than a network can tell apart.
+    TooManyObjects {
+        /// Which problem, counted from 0.
+        problem: usize,
+        /// How many it has.
+        objects: usize,
     },
     /// The configuration is wrong.
     Config(ConfigProblem),
@@ -65,6 +74,11 @@ impl fmt::Display for TrainError {
                     .iter()
                     .try_for_each(|difference| write!(f, "\n  {difference}"))
             }
+            Self::TooManyObjects { problem, objects } => write!(
+                f,
+                "problem {} has {objects} objects; a network reads {MAX_OBJECTS} at the most",
+                problem + 1
+            ),
             Self::Config(problem) => write!(f, "{problem}"),
             Self::Simd(error) => write!(f, "{error}"),
             Self::NothingToLearn => {
@@ -192,6 +206,10 @@ impl<'t> Trainer<'t> {
                     problem,
                     differences,
                 });
+            }
+            let objects = task.problem().objects.len();
+            if objects > MAX_OBJECTS {
+                return Err(TrainError::TooManyObjects { problem, objects });
             }
         }
         let channels = Channels::new(&signature, config.types_as_predicates);
@@ -488,6 +506,19 @@ impl<'t> Trainer<'t> {
             });
         }
         self.adam.step(&mut self.parameters, &self.gradient);
+        // A square that overflows would make every later step 0, and nobody would notice.
+        if self
+            .adam
+            .moments()
+            .1
+            .iter()
+            .any(|square| !square.is_finite())
+        {
+            return Err(TrainError::Diverged {
+                step: self.steps,
+                what: "square of the gradient",
+            });
+        }
         self.online = self.nlm.prepare(&self.parameters, self.simd);
         self.sgd_steps += 1;
         if self.recent_losses.len() == RECENT {

@@ -2,7 +2,6 @@
 //! and its base heuristic, computed once.
 
 use homing_nlm::Structure;
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
 use homing_planner::{
     ActionId, Costs, Estimate, Heuristic, Registry, StateId, SuccessorGenerator, Task,
 };
@@ -33,20 +32,6 @@ pub(crate) struct Node {
     pub(crate) target_version: u32,
 }
 
-/// Makes a base heuristic for a task.
-pub(crate) fn base_heuristic<'t>(
-    name: BaseHeuristic,
-    task: &'t Task,
-    costs: Costs,
-) -> Box<dyn Heuristic + Send + 't> {
-    match name {
-        BaseHeuristic::Blind => Box::new(Blind::new(task)),
-        BaseHeuristic::Max => Box::new(Max::new(task, costs)),
-        BaseHeuristic::Add => Box::new(Add::new(task, costs)),
-        BaseHeuristic::Ff => Box::new(Ff::new(task, costs)),
-    }
-}
-
 pub(crate) struct World<'t> {
     pub(crate) task: &'t Task,
     pub(crate) bucket: usize,
@@ -55,10 +40,14 @@ pub(crate) struct World<'t> {
     encoder: Encoder,
     generator: SuccessorGenerator,
     heuristic: Box<dyn Heuristic + Send + 't>,
+    /// Blind takes a deadlock for any other state; the delete relaxation of one has no plan, so
+    /// that the other heuristics know it.
+    sees_no_deadlocks: bool,
     registry: Registry,
     nodes: Vec<Node>,
     successors: Vec<Successor>,
     actions: Vec<ActionId>,
+    applicable: Vec<ActionId>,
     estimates: Vec<Estimate>,
     words: Vec<u32>,
 }
@@ -81,11 +70,13 @@ impl<'t> World<'t> {
             mdp,
             encoder: Encoder::new(task, channels),
             generator: SuccessorGenerator::new(task),
-            heuristic: base_heuristic(heuristic, task, costs),
+            heuristic: heuristic.build(task, costs),
             registry: Registry::new(task.encoding().words()),
             nodes: Vec::new(),
             successors: Vec::new(),
+            sees_no_deadlocks: heuristic == BaseHeuristic::Blind,
             actions: Vec::new(),
+            applicable: Vec::new(),
             estimates: Vec::new(),
             words: Vec::new(),
         };
@@ -122,7 +113,13 @@ impl<'t> World<'t> {
         self.heuristic.evaluate(states, &mut self.estimates);
         for (state, estimate) in states.iter().zip(&self.estimates) {
             let is_goal = self.task.is_goal(state);
-            let h = estimate.finite().unwrap_or(f64::INFINITY);
+            let mut h = estimate.finite().unwrap_or(f64::INFINITY);
+            if self.sees_no_deadlocks && !is_goal {
+                self.generator.applicable(state, &mut self.applicable);
+                if self.applicable.is_empty() {
+                    h = f64::INFINITY;
+                }
+            }
             self.nodes.push(Node {
                 h,
                 potential: if h.is_finite() {
@@ -189,5 +186,66 @@ impl<'t> World<'t> {
     pub(crate) fn encode(&mut self, node: u32, structure: &mut Structure) {
         self.encoder
             .encode(self.task, self.registry.state(StateId(node)), structure);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use homing_pddl::{Source, read_problem};
+
+    use super::*;
+    use crate::config::Reward;
+    use crate::signature::Signature;
+
+    /// Down the shaft without the rope nothing can be done any more. Its value is never learnt, so
+    /// that it must not be taken for a way on.
+    #[test]
+    fn no_heuristic_walks_into_a_deadlock() {
+        let read = |name: &str| {
+            let folder = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../fixtures/valid/dead-ends"
+            );
+            let text = std::fs::read(format!("{folder}/{name}")).expect("a fixture");
+            Source::new(name, text)
+        };
+        let (problem, _) = read_problem(&read("domain.pddl"), &read("p01.pddl"));
+        let problem = std::sync::Arc::new(problem.expect("a problem"));
+        let task = homing_planner::ground(&problem, &mut ()).expect("it has a plan");
+        let channels = Channels::new(&Signature::of(&problem.domain), false);
+        let mdp = Mdp {
+            gamma: 0.999,
+            reward: Reward::Cost,
+        };
+        for heuristic in [
+            BaseHeuristic::Blind,
+            BaseHeuristic::Max,
+            BaseHeuristic::Add,
+            BaseHeuristic::Ff,
+        ] {
+            let mut world = World::new(&task, 0, heuristic, Costs::Unit, mdp, &channels);
+            let names: Vec<String> = world
+                .expand(INITIAL)
+                .iter()
+                .map(|successor| successor.node)
+                .collect::<Vec<u32>>()
+                .into_iter()
+                .map(|node| {
+                    let mut props = Vec::new();
+                    task.encoding().unpack(world.state(node), &mut props);
+                    let held = props.iter().map(|prop| {
+                        let atom = &task.propositions()[prop.index()].atom;
+                        let objects = atom.arguments.iter();
+                        let names = objects.map(|o| problem.objects[o.index()].name.as_str());
+                        names.collect::<Vec<_>>().join(" ")
+                    });
+                    held.collect::<Vec<_>>().join(",")
+                })
+                .collect();
+            // To the hut, not down the shaft.
+            assert_eq!(names.len(), 1, "{heuristic:?}: {names:?}");
+            assert!(!names[0].contains("shaft-floor"), "{names:?}");
+            assert!(!world.is_dead(INITIAL));
+        }
     }
 }

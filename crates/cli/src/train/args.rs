@@ -194,6 +194,14 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Which of those that depend on the domain were given.
+    pub(super) fn given(&self) -> super::Given {
+        super::Given {
+            max_arity: self.max_arity.is_some(),
+            layers: self.layers.is_some(),
+        }
+    }
+
     /// Puts the flags that were given over a configuration.
     pub(crate) fn apply(&self, config: &mut TrainConfig) {
         macro_rules! put {

@@ -1,14 +1,14 @@
 //! The log of a run: JSON lines, and an event file for TensorBoard.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use homing_learner::{StepRecord, tensorboard};
 use serde_json::json;
 
-use super::{Run, cannot_write};
+use super::{Run, cannot_read, cannot_write};
 use crate::output::write_whole;
 
 pub(crate) struct Log {
@@ -35,12 +35,14 @@ impl Log {
             String::new()
         };
         write_whole(&lines_path, kept.as_bytes())?;
-        let stem = run
-            .model
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
-        let name = format!("{}.{steps}.tfevents", stem.unwrap_or_default());
-        let events_path = run.model.with_file_name(name);
+        // A folder for each run: TensorBoard takes all files of a folder for one.
+        let folder = run.beside("events");
+        std::fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+        if steps == 0 {
+            remove_events(&folder);
+        }
+        // Padded: TensorBoard reads the files of a run in the order of their names.
+        let events_path = folder.join(format!("events.out.tfevents.{steps:010}"));
         write_whole(&events_path, &tensorboard::file_header(now()))?;
         let append = |path: &Path| {
             let file = OpenOptions::new().append(true).open(path);
@@ -93,21 +95,35 @@ impl Log {
     pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
         self.lines
             .flush()
+            .and_then(|()| self.lines.get_ref().sync_data())
             .map_err(|error| cannot_write(&self.lines_path, &error))?;
         self.events
             .flush()
+            .and_then(|()| self.events.get_ref().sync_data())
             .map_err(|error| cannot_write(&self.events_path, &error))
+    }
+}
+
+/// Takes away the event files of an earlier run.
+fn remove_events(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with("events.out.tfevents.") {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 
 /// The whole lines of a log up to a step.
 fn lines_up_to(path: &Path, steps: u64) -> anyhow::Result<String> {
-    let Ok(file) = File::open(path) else {
-        return Ok(String::new());
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(cannot_read(path, &error)),
     };
     let mut kept = String::new();
     for line in BufReader::new(file).lines() {
-        let line = line.map_err(|error| cannot_write(path, &error))?;
+        let line = line.map_err(|error| cannot_read(path, &error))?;
         let step = serde_json::from_str::<serde_json::Value>(&line)
             .ok()
             .and_then(|value| value["step"].as_u64());

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use homing_learner::{TrainConfig, TrainError, Trainer};
+use homing_learner::{Model, Signature, TrainConfig, TrainError, Trainer};
 use homing_planner::{GroundError, Task, ground};
 
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, defines, load_problem, read_bytes};
-use crate::model::threads;
+use crate::model::{load_model, threads};
 use crate::output::{print, say, write_whole};
 use crate::watch::{catch_interrupts, interrupted};
 use args::{Train, base};
@@ -25,8 +25,11 @@ use select::Selection;
 
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     catch_interrupts();
-    let config = configuration(arguments)?;
-    let tasks = load_tasks(&arguments.files)?;
+    let (mut config, given) = configuration(arguments)?;
+    let (domain, tasks) = load_tasks(&arguments.files, None)?;
+    if let Some(task) = tasks.first() {
+        fit(&mut config, &given, task);
+    }
     if arguments.tabular {
         return tabular::run(&tasks, &config);
     }
@@ -37,7 +40,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
         ));
     };
     let validation = match &arguments.select {
-        Some(folder) => Some(load_tasks(std::slice::from_ref(folder))?),
+        Some(folder) => Some(load_tasks(std::slice::from_ref(folder), Some(&domain))?.1),
         None => None,
     };
     let runs: Vec<Run> = match &arguments.seeds {
@@ -76,17 +79,38 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Failure::because(Exit::BadInput, message)
 }
 
+fn cannot_read(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    let message = format!(
+        "cannot read {}: {}",
+        path.display(),
+        crate::input::reason(error)
+    );
+    Failure::because(Exit::BadInput, message)
+}
+
+/// Which of the settings that depend on the domain the user has chosen.
+#[derive(Default)]
+struct Given {
+    max_arity: bool,
+    layers: bool,
+}
+
 /// Preset, then file, then flags.
-fn configuration(arguments: &Train) -> anyhow::Result<TrainConfig> {
+fn configuration(arguments: &Train) -> anyhow::Result<(TrainConfig, Given)> {
     let mut config = arguments.preset.config();
+    let mut given = arguments.settings.given();
     if let Some(path) = &arguments.config {
         let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
         let bad = |error: &dyn std::fmt::Display| {
             Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
         };
         // The file's fields over the preset's.
-        let mut whole = toml::Table::try_from(&config)?;
         let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
+        given.max_arity |= file.contains_key("max_arity");
+        given.layers |= file.contains_key("layers");
+        // Read alone first: a message then shows the line.
+        toml::from_str::<TrainConfig>(&text).map_err(|error| bad(&error))?;
+        let mut whole = toml::Table::try_from(&config)?;
         whole.extend(file);
         config = whole.try_into().map_err(|error| bad(&error))?;
     }
@@ -94,16 +118,41 @@ fn configuration(arguments: &Train) -> anyhow::Result<TrainConfig> {
         config.heuristic = base(heuristic);
     }
     arguments.settings.apply(&mut config);
-    Ok(config)
+    Ok((config, given))
+}
+
+/// Gives the network the arity and the layers that the domain needs, where the user left them open.
+fn fit(config: &mut TrainConfig, given: &Given, task: &Task) {
+    let signature = Signature::of(&task.problem().domain);
+    let raised = config.raise_to_fit(&signature, !given.max_arity, !given.layers);
+    for field in raised {
+        let value = match field {
+            "max_arity" => config.max_arity,
+            _ => config.layers,
+        };
+        say(&format!(
+            "homing: {field} is raised to {value}, the least with which a network can read this domain\n"
+        ));
+    }
+}
+
+/// The fields in which two configurations differ, as `name (one, other)`.
+fn differences(one: &TrainConfig, other: &TrainConfig) -> anyhow::Result<Vec<String>> {
+    let (one, other) = (toml::Table::try_from(one)?, toml::Table::try_from(other)?);
+    let differing = one.iter().filter_map(|(name, value)| {
+        let theirs = other.get(name)?;
+        (theirs != value).then(|| format!("{name} ({value}, not {theirs})"))
+    });
+    Ok(differing.collect())
 }
 
 /// The problem files among `[DOMAIN] PROBLEMS...`, and their domain.
-fn expand(files: &[PathBuf]) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
+fn expand(files: &[PathBuf], otherwise: Option<&Path>) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
     let mut problems = Vec::new();
     let mut domain = None;
     for (index, path) in files.iter().enumerate() {
         if path.is_dir() {
-            let entries = std::fs::read_dir(path).map_err(|error| cannot_write(path, &error))?;
+            let entries = std::fs::read_dir(path).map_err(|error| cannot_read(path, &error))?;
             let mut found: Vec<PathBuf> =
                 entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
             found.retain(|path| {
@@ -121,18 +170,26 @@ fn expand(files: &[PathBuf]) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
         }
     }
     let Some(first) = problems.first() else {
+        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         return Err(Failure::because(
             Exit::BadInput,
-            "there are no problems to train on",
+            format!("there are no problems in {}", files.join(", ")),
         ));
     };
-    let domain = domain.unwrap_or_else(|| first.with_file_name("domain.pddl"));
+    let domain = domain.unwrap_or_else(|| {
+        let beside = first.with_file_name("domain.pddl");
+        match otherwise {
+            Some(otherwise) if !beside.is_file() => otherwise.to_owned(),
+            _ => beside,
+        }
+    });
     Ok((domain, problems))
 }
 
-/// Reads and grounds every problem; those without a plan are left out with a word.
-fn load_tasks(files: &[PathBuf]) -> anyhow::Result<Vec<Task>> {
-    let (domain, problems) = expand(files)?;
+/// Reads and grounds every problem; those without a plan are left out with a word. Where no domain
+/// is named and none is beside the problems, it is `otherwise`.
+fn load_tasks(files: &[PathBuf], otherwise: Option<&Path>) -> anyhow::Result<(PathBuf, Vec<Task>)> {
+    let (domain, problems) = expand(files, otherwise)?;
     let mut tasks = Vec::new();
     for path in &problems {
         let problem = load_problem(&domain, path, Warnings::Hide)?;
@@ -150,7 +207,7 @@ fn load_tasks(files: &[PathBuf]) -> anyhow::Result<Vec<Task>> {
             }
         }
     }
-    Ok(tasks)
+    Ok((domain, tasks))
 }
 
 /// One training run: a seed and where its model goes.
@@ -160,9 +217,17 @@ struct Run {
 }
 
 impl Run {
-    /// A file beside the model.
+    /// A file beside the model: `.safetensors` makes room for the extension, any other name grows
+    /// by it, so that no two models share a file.
     fn beside(&self, extension: &str) -> PathBuf {
-        self.model.with_extension(extension)
+        let mut stem = self.model.clone();
+        if stem.extension().is_some_and(|end| end == "safetensors") {
+            stem.set_extension("");
+        }
+        let mut name = stem.into_os_string();
+        name.push(".");
+        name.push(extension);
+        PathBuf::from(name)
     }
 }
 
@@ -219,51 +284,82 @@ impl Session<'_> {
 
     fn train(&self, run: &Run, threads: usize) -> anyhow::Result<Exit> {
         let checkpoint = run.beside("checkpoint");
-        let mut trainer = if self.arguments.resume && checkpoint.exists() {
+        let going_on = self.arguments.resume && checkpoint.exists();
+        if self.arguments.resume && !going_on && self.is_finished(run) {
+            self.progress.finish();
+            say(&format!(
+                "homing: {} is there already, trained with these settings\n",
+                run.model.display()
+            ));
+            return Ok(Exit::Success);
+        }
+        let mut trainer = if going_on {
             Trainer::resume(self.tasks, &read_bytes(&checkpoint)?, threads)
-                .map_err(|error| failure(&error))?
         } else {
             Trainer::new(self.tasks, self.config.clone(), run.seed, threads)
-                .map_err(|error| failure(&error))?
-        };
-        if trainer.config() != self.config || trainer.seed() != run.seed {
-            return Err(Failure::because(
-                Exit::BadInput,
-                format!("{} is of a run with other settings", checkpoint.display()),
-            ));
         }
+        .map_err(|error| match error {
+            TrainError::Checkpoint(_) => {
+                Failure::because(Exit::BadInput, format!("{}: {error}", checkpoint.display()))
+            }
+            other => failure(&other),
+        })?;
+        if going_on {
+            let mut other = differences(trainer.config(), self.config)?;
+            if trainer.seed() != run.seed {
+                other.push(format!("seed ({}, not {})", trainer.seed(), run.seed));
+            }
+            if !other.is_empty() {
+                return Err(Failure::because(
+                    Exit::BadInput,
+                    format!(
+                        "{} is of a run with other settings: {}",
+                        checkpoint.display(),
+                        other.join(", ")
+                    ),
+                ));
+            }
+        }
+        let mut selection = match self.validation {
+            Some(tasks) => Some(self.selection(run, &trainer, tasks, threads, going_on)?),
+            None => None,
+        };
         write_whole(
             &run.beside("toml"),
             toml::to_string(self.config)?.as_bytes(),
         )?;
+        if !going_on {
+            // Of a run that is not gone on with: a later --resume must not take it up, since the
+            // log begins anew.
+            let _ = std::fs::remove_file(&checkpoint);
+        }
         let mut log = if self.arguments.no_log {
             None
         } else {
             Some(Log::open(run, trainer.steps())?)
         };
-        let mut selection = self
-            .validation
-            .map(|tasks| Selection::new(tasks, self.arguments.select_evaluations, threads));
         while trainer.steps() < self.config.steps && !interrupted() {
             let record = trainer.step().map_err(|error| failure(&error))?;
             if let Some(log) = &mut log {
                 log.write(&record)?;
             }
             self.progress.step(run.seed, &record);
-            let every = self.arguments.checkpoint_every;
-            if every > 0 && record.step.is_multiple_of(every) {
-                self.save(&trainer, &checkpoint, log.as_mut())?;
-            }
+            // Selection first: what a checkpoint has behind it must not be lost to a resumed run.
             if let Some(selection) = &mut selection
                 && record.step.is_multiple_of(self.arguments.select_every)
             {
                 selection.consider(trainer.model())?;
             }
+            let every = self.arguments.checkpoint_every;
+            if every > 0 && record.step.is_multiple_of(every) {
+                self.save(&trainer, &checkpoint, log.as_mut())?;
+            }
         }
         if interrupted() {
             self.save(&trainer, &checkpoint, log.as_mut())?;
+            self.progress.finish();
             say(&format!(
-                "\nhoming: stopped at step {}; --resume goes on from {}\n",
+                "homing: stopped at step {}; --resume goes on from {}\n",
                 trainer.steps(),
                 checkpoint.display()
             ));
@@ -281,8 +377,9 @@ impl Session<'_> {
             .to_file()
             .map_err(|error| Failure::because(Exit::Bug, error.to_string()))?;
         write_whole(&run.model, &bytes)?;
-        // A finished run needs no checkpoint.
+        // A finished run needs neither.
         let _ = std::fs::remove_file(&checkpoint);
+        let _ = std::fs::remove_file(run.beside("best"));
         let timings = trainer.timings();
         self.progress.finish();
         print(&format!(
@@ -297,6 +394,49 @@ impl Session<'_> {
             timings.planning.as_secs_f64(),
         ))?;
         Ok(Exit::Success)
+    }
+
+    /// Whether the model of this run is there: it is written last.
+    fn is_finished(&self, run: &Run) -> bool {
+        let model = std::fs::read(&run.model)
+            .ok()
+            .and_then(|bytes| Model::from_file(&bytes).ok());
+        model.is_some_and(|model| {
+            model.header.config == *self.config && model.header.seed == run.seed
+        })
+    }
+
+    /// The selection among snapshots, with the best one so far where a run goes on.
+    fn selection<'a>(
+        &self,
+        run: &Run,
+        trainer: &Trainer<'_>,
+        tasks: &'a [Task],
+        threads: usize,
+        going_on: bool,
+    ) -> anyhow::Result<Selection<'a>> {
+        // Known now, not after a thousand steps.
+        for task in tasks {
+            let fits = trainer.model().check_domain(&task.problem().domain);
+            fits.map_err(|error| {
+                let name = &task.problem().name;
+                Failure::because(
+                    Exit::BadInput,
+                    format!("problem {name} for --select: {error}"),
+                )
+            })?;
+        }
+        let best = run.beside("best");
+        let mut selection = Selection::new(
+            tasks,
+            self.arguments.select_evaluations,
+            threads,
+            best.clone(),
+        );
+        if going_on && best.exists() {
+            selection.consider(load_model(&best)?)?;
+        }
+        Ok(selection)
     }
 
     fn save(

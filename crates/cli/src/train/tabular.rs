@@ -1,8 +1,7 @@
 //! `homing train --tabular`: the exact values, by value iteration.
 
-use homing_learner::{BaseHeuristic, Mdp, Tabular, TrainConfig};
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
-use homing_planner::{Costs, Heuristic, Task};
+use homing_learner::{Mdp, Tabular, TrainConfig};
+use homing_planner::{Costs, Task};
 
 use crate::exit::Exit;
 use crate::output::print;
@@ -28,12 +27,7 @@ pub(crate) fn run(tasks: &[Task], config: &TrainConfig) -> anyhow::Result<Exit> 
         "problem", "states", "sweeps", "V*(I)", "phi(I)", "residual(I)"
     ))?;
     for task in tasks {
-        let mut heuristic: Box<dyn Heuristic> = match config.heuristic {
-            BaseHeuristic::Blind => Box::new(Blind::new(task)),
-            BaseHeuristic::Max => Box::new(Max::new(task, costs)),
-            BaseHeuristic::Add => Box::new(Add::new(task, costs)),
-            BaseHeuristic::Ff => Box::new(Ff::new(task, costs)),
-        };
+        let mut heuristic = config.heuristic.build(task, costs);
         let name = &task.problem().name;
         match Tabular::explore(task, Some(heuristic.as_mut()), costs, mdp, LARGEST) {
             Ok(table) => {

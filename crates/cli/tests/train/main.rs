@@ -1,0 +1,10 @@
+//! `homing train`, `homing model` and `homing solve --model` as a user meets them.
+
+mod everyday;
+mod interrupted;
+mod refused;
+#[path = "../commands/runs.rs"]
+#[allow(dead_code)] // of what the tests of the other commands use
+mod runs;
+mod shared;
+mod training;
