@@ -154,12 +154,13 @@ def plot(document):
             parts.append(f'<text class="soft" x="{x0 - 8}" y="{y + 4:.1f}" text-anchor="end">{power(decade)}</text>')
         parts.append(f'<path class="axis" d="M{x0},{top} V{floor} H{x0 + panel}"/>')
         parts.append(f'<text class="soft" x="{x0 + panel / 2}" y="{floor + 42}" text-anchor="middle">ground actions</text>')
-        # what growth in proportion looks like, beside the largest point
-        end = max(everything, key=lambda p: p["actions"])
-        begin = end["actions"] / 40
-        (xa, ya), (xb, yb) = (place(n, 0.35 * end[key] * n / end["actions"]) for n in (begin, end["actions"]))
+        # what growth in proportion looks like, below the large points
+        end = max(p["actions"] for p in everything)
+        begin = end / 40
+        slope = 0.5 * min(p[key] / p["actions"] for p in everything if p["actions"] >= begin)
+        (xa, ya), (xb, yb) = (place(n, slope * n) for n in (begin, end))
         parts.append(f'<line class="axis" stroke-dasharray="4 4" x1="{xa:.1f}" y1="{ya:.1f}" x2="{xb:.1f}" y2="{yb:.1f}"/>')
-        parts.append(f'<text class="soft" x="{(xa + xb) / 2 + 14:.1f}" y="{(ya + yb) / 2 + 14:.1f}">exponent 1</text>')
+        parts.append(f'<text class="soft" x="{(xa + xb) / 2 + 8:.1f}" y="{(ya + yb) / 2 + 14:.1f}">exponent 1</text>')
         for index, points in enumerate(series.values()):
             places = [place(p["actions"], p[key]) for p in points]
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)

@@ -55,7 +55,7 @@ impl SplitMix64 {
     }
 
     /// Standard normal, cut at two standard deviations and rescaled to unit
-    /// variance: polar method, then rejection. Uses only `sqrt` and `ln_exact`.
+    /// variance: polar method, then rejection.
     pub(crate) fn truncated_normal(&mut self) -> f64 {
         // The standard deviation of a normal cut at +-2.
         const CUT_DEVIATION: f64 = 0.879_625_661_034_239_8;

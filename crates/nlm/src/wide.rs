@@ -393,16 +393,27 @@ impl WideEngine {
         let columns = plan.own_columns[2];
         let from = self.own[2].as_slice();
         let to = self.own_t.as_mut_slice();
-        for x in 0..self.objects {
-            for y in 0..self.objects {
-                let a = ((x * blocks + y / LANES) * columns + column) * LANES + y % LANES;
-                let b = ((y * blocks + x / LANES) * columns + column) * LANES + x % LANES;
+        // Square by square of lanes, so that both sides stay in cache.
+        for x_block in 0..blocks {
+            for y_block in 0..blocks {
                 for q in 0..features {
-                    to[b + q * LANES] = from[a + q * LANES];
+                    for x in lanes_of(x_block, self.objects) {
+                        let row = (x * blocks + y_block) * columns + column + q;
+                        let source = &from[row * LANES..][..LANES];
+                        for y in lanes_of(y_block, self.objects) {
+                            let row = (y * blocks + x_block) * columns + column + q;
+                            to[row * LANES + x % LANES] = source[y % LANES];
+                        }
+                    }
                 }
             }
         }
     }
+}
+
+/// The objects in the lanes of a block.
+fn lanes_of(block: usize, objects: usize) -> std::ops::Range<usize> {
+    block * LANES..((block + 1) * LANES).min(objects)
 }
 
 #[cfg(test)]

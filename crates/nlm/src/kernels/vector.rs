@@ -15,8 +15,8 @@ use crate::simd::Simd;
 /// are available; [`run`] sees to that.
 pub(crate) unsafe trait Vector: Copy {
     const LANES: usize;
-    /// Tuples a tile of accumulators holds beside four features, so that
-    /// accumulators, operands and a weight fit the register file.
+    /// Whether there are 32 registers, enough for 24 accumulators with their
+    /// operands; else tiles are smaller.
     const WIDE: bool;
     unsafe fn splat(x: f32) -> Self;
     unsafe fn load(from: *const f32) -> Self;

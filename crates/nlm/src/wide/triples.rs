@@ -1,6 +1,6 @@
 //! The objects-in-lanes engine at arity 3.
 
-use super::{Job, LANES, WideEngine};
+use super::{Job, LANES, WideEngine, lanes_of};
 use crate::buffer::Buffer;
 use crate::engine::{slots_of, ternary};
 use crate::kernels::dispatch_half as dispatch;
@@ -90,17 +90,17 @@ impl WideEngine {
         let from = self.expanded.as_slice();
         let to = self.pairs[layer].as_mut_slice();
         let outputs = 3 * features;
-        for x in 0..objects {
-            for block in 0..blocks {
-                let row = (x * blocks + block) * outputs * LANES;
-                let used = (objects - block * LANES).min(LANES);
+        for x_block in 0..blocks {
+            for z_block in 0..blocks {
                 for c in 0..outputs {
-                    let source = &from[row + c * LANES..][..used];
-                    let at = (x * 2 * outputs + c) * width + block * LANES;
-                    to[at..at + used].copy_from_slice(source);
-                    for (lane, &v) in source.iter().enumerate() {
-                        let z = block * LANES + lane;
-                        to[(z * 2 * outputs + outputs + c) * width + x] = v;
+                    for x in lanes_of(x_block, objects) {
+                        let row = (x * blocks + z_block) * outputs + c;
+                        let source = &from[row * LANES..][..LANES];
+                        let at = (x * 2 * outputs + c) * width + z_block * LANES;
+                        to[at..at + LANES].copy_from_slice(source);
+                        for (z, &v) in lanes_of(z_block, objects).zip(source) {
+                            to[(z * 2 * outputs + outputs + c) * width + x] = v;
+                        }
                     }
                 }
             }
@@ -208,30 +208,41 @@ impl WideEngine {
                 }
             }
             let pairs = self.pairs[layer].as_ptr();
-            dispatch(
-                job.simd,
-                &MaxPlus {
-                    objects,
-                    distinct: plan.distinct,
-                    features,
-                    minimum,
-                    width,
-                    b: pairs.wrapping_add(features * width),
-                    a: pairs.wrapping_add(2 * features * width),
-                    c: pairs.wrapping_add(3 * features * width),
-                    stride,
-                    red: self
-                        .red_pairs
-                        .as_mut_ptr()
-                        .wrapping_add(quantifier * features * width),
-                    red_stride: 2 * quantified * width,
-                },
-            );
+            let red = self
+                .red_pairs
+                .as_mut_ptr()
+                .wrapping_add(quantifier * features * width);
+            if minimum {
+                dispatch(job.simd, &self.max_plus_kernel::<true>(plan, pairs, red));
+            } else {
+                dispatch(job.simd, &self.max_plus_kernel::<false>(plan, pairs, red));
+            }
         }
         if plan.distinct {
             // The next structure may lay out its rows elsewhere in this
             // buffer, and must find nothing infinite in the padding.
             self.pairs[layer].fill(0, objects * stride, 0.0);
+        }
+    }
+
+    fn max_plus_kernel<const MINIMUM: bool>(
+        &self,
+        plan: &Plan,
+        pairs: *const f32,
+        red: *mut f32,
+    ) -> MaxPlus<MINIMUM> {
+        let (features, width) = (plan.features, self.width());
+        MaxPlus {
+            objects: self.objects,
+            distinct: plan.distinct,
+            features,
+            width,
+            b: pairs.wrapping_add(features * width),
+            a: pairs.wrapping_add(2 * features * width),
+            c: pairs.wrapping_add(3 * features * width),
+            stride: SIX * features * width,
+            red,
+            red_stride: 2 * features * plan.quantifiers * width,
         }
     }
 
@@ -269,25 +280,24 @@ impl WideEngine {
         let from = self.red_pairs.as_slice();
         let red = self.red[2].as_mut_slice();
         let red_t = self.red_t.as_mut_slice();
-        for a in 0..objects {
-            for b in 0..objects {
-                let forth = a * 2 * quantified * width + b;
-                let back = (b * 2 + 1) * quantified * width + a;
-                let to = ((a * blocks + b / LANES) * columns + column) * LANES + b % LANES;
-                let to_t = ((b * blocks + a / LANES) * columns + column) * LANES + a % LANES;
-                if plan.distinct && a == b {
-                    // Dead, but kernels pass over it: keep it finite.
-                    for c in 0..quantified {
-                        red[to + c * LANES] = 0.0;
-                        red_t[to_t + c * LANES] = 0.0;
-                    }
-                    continue;
-                }
+        for a_block in 0..blocks {
+            for b_block in 0..blocks {
                 for c in 0..quantified {
-                    let (v, w) = (from[forth + c * width], from[back + c * width]);
-                    let best = if (v > w) == (c < features) { v } else { w };
-                    red[to + c * LANES] = best;
-                    red_t[to_t + c * LANES] = best;
+                    for a in lanes_of(a_block, objects) {
+                        let to = ((a * blocks + b_block) * columns + column + c) * LANES;
+                        for b in lanes_of(b_block, objects) {
+                            let v = from[(a * 2 * quantified + c) * width + b];
+                            let w = from[((b * 2 + 1) * quantified + c) * width + a];
+                            let mut best = if (v > w) == (c < features) { v } else { w };
+                            if plan.distinct && a == b {
+                                // Dead, but kernels pass over it: keep it finite.
+                                best = 0.0;
+                            }
+                            red[to + b % LANES] = best;
+                            let to_t = (b * blocks + a_block) * columns + column + c;
+                            red_t[to_t * LANES + a % LANES] = best;
+                        }
+                    }
                 }
             }
         }
