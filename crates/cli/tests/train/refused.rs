@@ -243,6 +243,10 @@ fn folders_where_nothing_can_be_written() {
             folder.path().join("missing/m"),
             "there is no such file or folder",
         ),
+        (
+            folder.path().to_owned(),
+            "it is a folder, which is for --seeds",
+        ),
         (file.join("m"), "part of the path is a file, not a folder"),
         // Even for root.
         (Path::new("/proc/m").to_owned(), ""),
