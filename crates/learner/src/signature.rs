@@ -42,10 +42,11 @@ impl Signature {
 
     /// Every difference to another signature, in words.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
-        fn compare<T: PartialEq + fmt::Debug>(
+        fn compare<T: PartialEq>(
             kind: &'static str,
             ours: &[(String, T)],
             theirs: &[(String, T)],
+            describe: impl Fn(&T) -> String,
             found: &mut Vec<Difference>,
         ) {
             let before = found.len();
@@ -58,8 +59,8 @@ impl Signature {
                     Some((_, other)) if other != shape => found.push(Difference::Changed {
                         kind,
                         name: name.clone(),
-                        expected: format!("{shape:?}"),
-                        found: format!("{other:?}"),
+                        expected: describe(shape),
+                        found: describe(other),
                     }),
                     Some(_) => {}
                 }
@@ -78,9 +79,24 @@ impl Signature {
             }
         }
         let mut found = Vec::new();
-        compare("predicate", &self.predicates, &other.predicates, &mut found);
-        compare("type", &self.types, &other.types, &mut found);
-        compare("action", &self.actions, &other.actions, &mut found);
+        let (mine, theirs) = (&self.predicates, &other.predicates);
+        compare(
+            "predicate",
+            mine,
+            theirs,
+            |n| format!("of arity {n}"),
+            &mut found,
+        );
+        let under = |parents: &Vec<String>| format!("under {}", parents.join(", "));
+        compare("type", &self.types, &other.types, under, &mut found);
+        let (mine, theirs) = (&self.actions, &other.actions);
+        compare(
+            "action",
+            mine,
+            theirs,
+            |n| format!("of {n} parameters"),
+            &mut found,
+        );
         found
     }
 }
@@ -138,5 +154,46 @@ impl fmt::Display for Difference {
             }
             Self::Order { kind } => write!(f, "the {kind}s are declared in another order"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_difference_is_named() {
+        let names = |list: &[(&str, usize)]| -> Vec<(String, usize)> {
+            list.iter()
+                .map(|(name, n)| ((*name).to_owned(), *n))
+                .collect()
+        };
+        let of_type = |name: &str, parent: &str| (name.to_owned(), vec![parent.to_owned()]);
+        let model = Signature {
+            predicates: names(&[("on", 2), ("clear", 1), ("held", 1)]),
+            types: vec![of_type("block", "object")],
+            actions: names(&[("stack", 2), ("lift", 1)]),
+        };
+        let domain = Signature {
+            predicates: names(&[("on", 3), ("clear", 1), ("wet", 0)]),
+            types: vec![of_type("block", "thing")],
+            actions: names(&[("lift", 1), ("stack", 2)]),
+        };
+        let found: Vec<String> = model
+            .differences(&domain)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "predicate `on` is of arity 2 in the model, of arity 3 in the domain",
+                "the domain has no predicate `held`",
+                "the model knows no predicate `wet`",
+                "type `block` is under object in the model, under thing in the domain",
+                "the actions are declared in another order",
+            ]
+        );
+        assert_eq!(model.differences(&model), []);
     }
 }

@@ -283,6 +283,16 @@ impl Session<'_> {
     }
 
     fn train(&self, run: &Run, threads: usize) -> anyhow::Result<Exit> {
+        if run.model.is_dir() {
+            // Known now, not when the training is done.
+            return Err(Failure::because(
+                Exit::BadInput,
+                format!(
+                    "cannot write {}: it is a folder, which is for --seeds",
+                    run.model.display()
+                ),
+            ));
+        }
         let checkpoint = run.beside("checkpoint");
         let going_on = self.arguments.resume && checkpoint.exists();
         if self.arguments.resume && !going_on && self.is_finished(run) {

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use crate::runs::{Run, entries, fixture, homing, run_with};
 use crate::training::{HASTY, arguments, bytes, event_files, folder, log};
 
-const STEPS: u64 = 1500;
+const STEPS: u64 = 4000;
 
 fn flags(extra: &[&str]) -> Vec<String> {
     let mut flags: Vec<String> = HASTY.iter().map(ToString::to_string).collect();
     flags.extend(["--steps".to_owned(), STEPS.to_string()]);
     if !extra.contains(&"--checkpoint-every") {
-        flags.extend(["--checkpoint-every".to_owned(), "20".to_owned()]);
+        flags.extend(["--checkpoint-every".to_owned(), "50".to_owned()]);
     }
     flags.extend(extra.iter().map(ToString::to_string));
     flags
@@ -78,7 +78,7 @@ fn kill_until_done(model: &Path, extra: &[&str]) -> u32 {
         if !extra.contains(&"--resume") {
             extra.push("--resume");
         }
-        wait += Duration::from_millis(23);
+        wait += Duration::from_millis(17);
     }
 }
 
@@ -129,7 +129,7 @@ fn ctrl_c_writes_a_checkpoint_to_go_on_from() {
     // No checkpoint but that of the interrupt.
     let child = start(&model, &["--checkpoint-every", "0"]);
     await_file(&folder.path().join("m.jsonl"));
-    std::thread::sleep(Duration::from_millis(60));
+    std::thread::sleep(Duration::from_millis(20));
     let run = interrupt(child)
         .ends_with(130)
         .says("homing: stopped at step ");
@@ -191,7 +191,7 @@ fn several_seeds_are_stopped_and_go_on() {
     let out = folder.path().join("out");
     let child = start(&out, &seeds);
     await_file(&out.join("seed-1.jsonl"));
-    std::thread::sleep(Duration::from_millis(60));
+    std::thread::sleep(Duration::from_millis(20));
     interrupt(child).ends_with(130);
     let mut resume = seeds.to_vec();
     resume.push("--resume");

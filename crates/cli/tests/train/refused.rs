@@ -243,6 +243,10 @@ fn folders_where_nothing_can_be_written() {
             folder.path().join("missing/m"),
             "there is no such file or folder",
         ),
+        (
+            folder.path().to_owned(),
+            "it is a folder, which is for --seeds",
+        ),
         (file.join("m"), "part of the path is a file, not a folder"),
         // Even for root.
         (Path::new("/proc/m").to_owned(), ""),
@@ -293,6 +297,18 @@ fn a_full_disk_leaves_the_last_checkpoint() {
     assert!(folder.path().join("m.checkpoint").exists());
     let mut more = flags("2000");
     more.push("--resume");
+    // With no room at all nothing is lost.
+    let files = ["m.checkpoint", "m.jsonl"];
+    let before = files.map(|name| bytes(folder.path().join(name)));
+    let limited = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""])
+        .arg(homing().get_program())
+        .args(arguments("blocks", &model, &more))
+        .output();
+    Run::from(limited.expect("a shell"))
+        .ends_with(33)
+        .says("homing: cannot write ");
+    assert!(before == files.map(|name| bytes(folder.path().join(name))));
     crate::runs::run_with(arguments("blocks", &model, &more)).ends_with(0);
     assert!(bytes(&model) == bytes(&calm));
     assert!(bytes(model.with_extension("jsonl")) == bytes(calm.with_extension("jsonl")));
