@@ -112,6 +112,8 @@ def evaluation_jobs(homing, out):
                            "command": [*solve, "--heuristic", heuristic]}
                     for seed in range(3):
                         model = out / "models" / f"{domain}-{heuristic}-{seed}.safetensors"
+                        if not model.exists():
+                            continue
                         yield {"key": f"{domain}/{problem.name}/H-{heuristic}-{seed}", **common,
                                "heuristic": f"H-{heuristic}", "seed": seed,
                                "command": [*solve, "--model", model, "--threads", "1"]}
