@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::TrainConfig;
 use crate::model::{from_bytes, to_bytes};
+use crate::record::TrainError;
 use crate::seal::{holds, seal, unseal};
-use crate::trainer::{TrainError, Trainer};
+use crate::trainer::Trainer;
 
 /// The version of the format written.
 const VERSION: u32 = 1;

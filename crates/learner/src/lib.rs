@@ -9,6 +9,7 @@ mod config;
 mod encode;
 mod learned;
 mod model;
+mod record;
 mod replay;
 mod seal;
 mod shaping;
@@ -24,7 +25,8 @@ pub use config::{
 pub use encode::{Channels, Encoder};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
+pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};
 pub use signature::{Difference, Signature};
 pub use tabular::{Solution, Tabular, TooLarge};
-pub use trainer::{SgdRecord, StepRecord, Timings, TrainError, Trainer};
+pub use trainer::Trainer;

@@ -5,145 +5,19 @@
 //! expectation of Q under the target network as its target, and one step of Adam on the residual.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use homing_nlm::{
-    Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SimdError, SplitMix64, Structure, Workspace,
-};
+use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
 use homing_planner::{Costs, Task};
 
-use crate::config::{BucketBy, ConfigProblem, Policy, TrainConfig};
+use crate::config::{BucketBy, Policy, TrainConfig};
 use crate::encode::Channels;
 use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
+use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
 use crate::replay::{Entry, Replay};
 use crate::shaping::{Mdp, softmax_mean, softmax_pick};
-use crate::signature::{Difference, Signature};
+use crate::signature::Signature;
 use crate::world::{INITIAL, Successor, World};
-
-/// Why training cannot begin or go on.
-#[derive(Debug)]
-pub enum TrainError {
-    /// There is nothing to train on.
-    NoProblems,
-    /// A problem is of another domain than the first.
-    MixedDomains {
-        /// Which problem, counted from 0.
-        problem: usize,
-        /// What differs.
-        differences: Vec<Difference>,
-    },
-    /// A problem has more objects than a network can tell apart.
-    TooManyObjects {
-        /// Which problem, counted from 0.
-        problem: usize,
-        /// How many it has.
-        objects: usize,
-    },
-    /// The configuration is wrong.
-    Config(ConfigProblem),
-    /// The machine cannot do what `HOMING_SIMD` asks for.
-    Simd(SimdError),
-    /// Every problem is solved already or cannot be solved.
-    NothingToLearn,
-    /// A number ceased to be finite.
-    Diverged {
-        /// The step.
-        step: u64,
-        /// What it was.
-        what: &'static str,
-    },
-    /// A checkpoint cannot be used.
-    Checkpoint(String),
-}
-
-impl fmt::Display for TrainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProblems => write!(f, "there are no problems to train on"),
-            Self::MixedDomains {
-                problem,
-                differences,
-            } => {
-                write!(
-                    f,
-                    "problem {} is of another domain than the first:",
-                    problem + 1
-                )?;
-                differences
-                    .iter()
-                    .try_for_each(|difference| write!(f, "\n  {difference}"))
-            }
-            Self::TooManyObjects { problem, objects } => write!(
-                f,
-                "problem {} has {objects} objects; a network reads {MAX_OBJECTS} at the most",
-                problem + 1
-            ),
-            Self::Config(problem) => write!(f, "{problem}"),
-            Self::Simd(error) => write!(f, "{error}"),
-            Self::NothingToLearn => {
-                write!(
-                    f,
-                    "every problem holds its goal already or is a dead end from the start"
-                )
-            }
-            Self::Diverged { step, what } => write!(
-                f,
-                "training diverged: the {what} is not a finite number at step {step}; try a smaller learning rate"
-            ),
-            Self::Checkpoint(reason) => write!(f, "the checkpoint cannot be used: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for TrainError {}
-
-impl From<ConfigProblem> for TrainError {
-    fn from(problem: ConfigProblem) -> Self {
-        Self::Config(problem)
-    }
-}
-
-/// What one step did: everything the paper plots.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StepRecord {
-    /// The step, counted from 1.
-    pub step: u64,
-    /// Goals reached so far.
-    pub goals: u64,
-    /// Episodes ended so far.
-    pub resets: u64,
-    /// States stored.
-    pub stored: u64,
-    /// What was learnt; `None` before there was enough to learn from.
-    pub sgd: Option<SgdRecord>,
-}
-
-/// Means over the batch of an SGD step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SgdRecord {
-    /// ½ (V − target)²
-    pub loss: f64,
-    /// The target.
-    pub target: f64,
-    /// V, before the step.
-    pub value: f64,
-    /// h_γ
-    pub discounted_h: f64,
-    /// h, undiscounted.
-    pub h: f64,
-    /// H = −V, undiscounted.
-    pub learned_h: f64,
-}
-
-/// Where the time of a run went.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Timings {
-    /// Forward and backward passes, Adam, preparation of weights.
-    pub network: Duration,
-    /// Successors, base heuristics and encodings.
-    pub planning: Duration,
-}
 
 /// A training run. Each call of [`step`](Self::step) is one step of the algorithm; what a step does
 /// depends on the tasks, the configuration and the seed alone.
