@@ -73,8 +73,8 @@ def evaluation(path):
                         counts.append(f"{sum(r[0] for r in known)}" + ("" if len(known) == len(results) else f" of {len(known)}") if known else "-")
                     cells.append(" / ".join(counts))
             print(f"| {domain} | {size or 'all'} | {len(keys)} | " + " | ".join(cells) + " |")
-    print("\nMedian evaluations over the problems that both solve, base and learned (all seeds together), and how often each needs fewer:\n")
-    print("| domain | heuristic | both solve | base | learned | learned fewer | base fewer |\n|---|---|---:|---:|---:|---:|---:|")
+    print("\nMedians over the problems that both solve, base and learned (all seeds together): evaluations and CPU seconds of the process; and how often each needs fewer evaluations (a failure needs more than any success):\n")
+    print("| domain | heuristic | both solve | base | learned | base, CPU s | learned, CPU s | learned fewer | base fewer |\n|---|---|---:|---:|---:|---:|---:|---:|---:|")
     for domain in sizes:
         for heuristic in HEURISTICS:
             pairs, wins, losses = [], 0, 0
@@ -85,12 +85,13 @@ def evaluation(path):
                     if not base or not learned or not (base[0] or learned[0]):
                         continue
                     if base[0] and learned[0]:
-                        pairs.append((base[1], learned[1]))
+                        pairs.append((base[1], learned[1], base[2], learned[2]))
                     better = learned[0] and (not base[0] or learned[1] < base[1])
                     worse = base[0] and (not learned[0] or base[1] < learned[1])
                     wins, losses = wins + better, losses + worse
             if pairs or wins or losses:
-                medians = [f"{statistics.median(side):,.0f}" for side in zip(*pairs)] if pairs else ["-", "-"]
+                sides = [statistics.median(side) for side in zip(*pairs)]
+                medians = [f"{sides[0]:,.0f}", f"{sides[1]:,.0f}", f"{sides[2]:.3f}", f"{sides[3]:.3f}"] if pairs else ["-"] * 4
                 print(f"| {domain} | {heuristic} | {len(pairs)} | " + " | ".join(medians) + f" | {wins} | {losses} |")
 
 
