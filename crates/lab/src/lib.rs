@@ -8,6 +8,7 @@ pub mod compare;
 pub mod domains;
 pub mod features;
 mod random;
+pub mod record;
 mod scene;
 pub mod suite;
 
