@@ -6,10 +6,12 @@
 
 pub mod compare;
 pub mod domains;
+pub mod experiment;
 pub mod features;
 mod random;
 pub mod record;
 mod scene;
+pub mod schedule;
 pub mod suite;
 
 pub use domains::{DomainName, ParameterError, Parameters};

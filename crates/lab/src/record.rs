@@ -53,7 +53,7 @@ pub struct Evaluation {
     pub format: u32,
     /// Hash of everything that decides the run but its time: files, model, search, limits.
     pub key: String,
-    /// The domain's name in PDDL.
+    /// The domain: one of the eight by its short name, any other as the experiment or its PDDL calls it.
     pub domain: String,
     /// SHA-256 of the domain's file.
     pub domain_sha256: String,
@@ -130,7 +130,7 @@ pub struct Training {
     pub format: u32,
     /// Hash of everything that decides the run: files, configuration, seed.
     pub key: String,
-    /// The domain's name in PDDL.
+    /// The domain: one of the eight by its short name, any other as the experiment or its PDDL calls it.
     pub domain: String,
     /// SHA-256 of the domain's file.
     pub domain_sha256: String,
