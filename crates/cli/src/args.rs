@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Generate(crate::generate::Generate),
     /// Check a folder of problems and write its manifest
     Suite(crate::suite::Suite),
+    /// Run heuristics and models on many problems and record every run
+    Evaluate(crate::evaluate::Evaluate),
+    /// Generate, train, select, evaluate and report as a file says
+    Experiment(crate::experiment::Experiment),
 }
 
 #[derive(Debug, Args)]
@@ -159,26 +163,26 @@ pub(crate) fn typed_name(value: &impl ValueEnum) -> String {
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-fn parse_weight(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err("a weight is a number that is not negative".to_owned()),
     }
 }
 
-fn parse_count(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "expected a whole number".to_owned())
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
         _ => Err("expected a number of seconds".to_owned()),
     }
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "k" | "kb" | "kib" => 1 << 10,

@@ -2,12 +2,16 @@
 
 mod args;
 mod check;
+mod child;
+mod evaluate;
 mod exit;
+mod experiment;
 mod folder;
 mod generate;
 mod input;
 mod model;
 mod output;
+mod progress;
 mod resources;
 mod solve;
 mod suite;
@@ -24,6 +28,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{forgive_broken_pipe, say, stdout_failure};
 
 fn main() -> ExitCode {
+    child::follow_parent();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => {
@@ -49,6 +54,8 @@ fn main() -> ExitCode {
         Command::Model(arguments) => model::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Suite(arguments) => suite::run(arguments),
+        Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Experiment(arguments) => experiment::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),

@@ -77,6 +77,10 @@ pub(crate) struct Train {
     #[arg(long)]
     pub(crate) no_log: bool,
 
+    /// Print one JSON object a run, with all results, instead of a line of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
     /// Keep the snapshot that solves most of these problems (a folder), not the last one
     #[arg(long, value_name = "FOLDER", help_heading = "Selection")]
     pub(crate) select: Option<PathBuf>,

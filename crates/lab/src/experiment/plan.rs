@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use homing_learner::{BaseHeuristic, TrainConfig};
+use homing_learner::{BaseHeuristic, Signature, TrainConfig};
 use serde::Serialize;
 
 use super::spec::{SearchKind, SelectSpec, Spec, SpecError};
@@ -43,6 +43,8 @@ pub struct ProblemSet {
 pub struct OwnFiles {
     /// The text of the domain.
     pub domain_text: String,
+    /// What a network must be able to read.
+    pub signature: Signature,
     /// The problems to train on.
     pub train: Vec<ProblemFile>,
     /// The problems to select with.
@@ -257,7 +259,11 @@ impl Plan {
                 None => None,
             };
             for &heuristic in &spec.heuristics {
-                let config = spec.config(&domain.name, heuristic)?;
+                let mut config = spec.config(&domain.name, heuristic)?;
+                if let Kind::Own(own) = domain.kind {
+                    let open = |field| !spec.sets(&domain.name, field);
+                    config.raise_to_fit(&own.signature, open("max_arity"), open("layers"));
+                }
                 for seed in 0..spec.seeds {
                     models.push(self.trainings.len());
                     let task = self.training(problems, select.clone(), config.clone(), seed);

@@ -234,6 +234,12 @@ impl Spec {
         Ok(spec)
     }
 
+    /// Whether a setting of training is given for a domain, not left to the preset.
+    pub(crate) fn sets(&self, domain: &str, field: &str) -> bool {
+        let own = self.train.domain.get(domain);
+        self.train.config.contains_key(field) || own.is_some_and(|own| own.contains_key(field))
+    }
+
     /// The settings of training for a domain and a heuristic.
     ///
     /// # Errors
