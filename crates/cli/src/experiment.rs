@@ -77,6 +77,7 @@ pub(crate) fn run(arguments: &Experiment) -> anyhow::Result<Exit> {
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| cannot_write(&arguments.out, &error))?;
     let _lock = lock(&arguments.out)?;
+    remove_leftovers(&arguments.out);
     write_whole(&arguments.out.join("experiment.toml"), &text)?;
     let mut there = There::read(&arguments.out, &plan)?;
     there.tidy(&arguments.out, &plan)?;
@@ -105,6 +106,22 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
                 folder.display()
             ),
         )),
+    }
+}
+
+/// What a killed run had begun to write. Nobody else is at work here: we hold the lock.
+fn remove_leftovers(folder: &Path) {
+    for place in [
+        folder.to_owned(),
+        folder.join("models"),
+        folder.join("problems"),
+    ] {
+        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(".homing-") {
+                let _ = std::fs::remove_file(entry.path());
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 
@@ -470,7 +487,7 @@ impl<'a> Laboratory<'a> {
             return Ok(Executed::Failed(finished.reason()));
         };
         let log = beside(".jsonl");
-        let record = self.training_record(task, &answer, curve(&log, task.config.steps))?;
+        let record = self.training_record(task, &answer, &Curve::of(&log, task.config.steps))?;
         let appended = self
             .trainings
             .lock()
@@ -490,10 +507,9 @@ impl<'a> Laboratory<'a> {
         &self,
         task: &TrainingTask,
         answer: &Answer,
-        curve: Vec<(u64, u64)>,
+        curve: &Curve,
     ) -> anyhow::Result<Training> {
         let set = &self.plan.sets[task.problems];
-        let goals = curve.last().map_or(answer.goals, |&(_, goals)| goals);
         Ok(Training {
             format: RECORD_FORMAT,
             key: task.key.clone(),
@@ -505,10 +521,10 @@ impl<'a> Laboratory<'a> {
             seed: task.seed,
             config: answer.config.clone(),
             steps: task.config.steps,
-            goals,
-            episodes: answer.episodes,
+            goals: curve.goals.unwrap_or(answer.goals),
+            episodes: curve.episodes.unwrap_or(answer.episodes),
             loss: answer.loss,
-            curve,
+            curve: curve.points.clone(),
             selected_step: task.select.as_ref().map(|_| answer.steps),
             model: task.model.clone(),
             model_sha256: text_hash(&read_bytes(&self.folder.join(&task.model))?),
@@ -552,20 +568,37 @@ impl<'a> Laboratory<'a> {
     }
 }
 
-/// Goals up to about a hundred steps of a log.
-fn curve(log: &Path, steps: u64) -> Vec<(u64, u64)> {
-    #[derive(Deserialize)]
-    struct Line {
-        step: u64,
-        goals: u64,
+/// What a log says of the whole run: a model that was selected knows only what was before it.
+struct Curve {
+    /// Goals up to about a hundred steps.
+    points: Vec<(u64, u64)>,
+    goals: Option<u64>,
+    episodes: Option<u64>,
+}
+
+impl Curve {
+    fn of(log: &Path, steps: u64) -> Self {
+        #[derive(Deserialize)]
+        struct Line {
+            step: u64,
+            goals: u64,
+            resets: u64,
+        }
+        let text = std::fs::read_to_string(log).unwrap_or_default();
+        let every = (steps / 100).max(1);
+        let lines = text.lines();
+        let lines: Vec<Line> = lines
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        let kept = lines
+            .iter()
+            .filter(|line| line.step.is_multiple_of(every) || line.step == steps);
+        Self {
+            points: kept.map(|line| (line.step, line.goals)).collect(),
+            goals: lines.last().map(|line| line.goals),
+            episodes: lines.last().map(|line| line.resets),
+        }
     }
-    let text = std::fs::read_to_string(log).unwrap_or_default();
-    let every = (steps / 100).max(1);
-    text.lines()
-        .filter_map(|line| serde_json::from_str::<Line>(line).ok())
-        .filter(|line| line.step.is_multiple_of(every) || line.step == steps)
-        .map(|line| (line.step, line.goals))
-        .collect()
 }
 
 /// What `--dry-run` shows.
