@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Generate(crate::generate::Generate),
     /// Check a folder of problems and write its manifest
     Suite(crate::suite::Suite),
+    /// Make a page, CSV and LaTeX of the records of an experiment
+    Report(crate::report::Report),
 }
 
 #[derive(Debug, Args)]

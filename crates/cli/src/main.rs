@@ -8,6 +8,7 @@ mod generate;
 mod input;
 mod model;
 mod output;
+mod report;
 mod resources;
 mod solve;
 mod suite;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Model(arguments) => model::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Suite(arguments) => suite::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),

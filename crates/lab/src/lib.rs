@@ -7,9 +7,12 @@
 pub mod compare;
 pub mod domains;
 pub mod features;
+pub mod paper;
 mod random;
 pub mod record;
+pub mod report;
 mod scene;
+pub mod statistics;
 pub mod suite;
 
 pub use domains::{DomainName, ParameterError, Parameters};
