@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::book::heuristic_order;
+use super::coverage::Mark;
 use super::figures::{class_of, cumulative_goals, scatter, solved_by_objects};
-use super::latex::domains;
+use super::latex::{domains, heuristics};
 use super::pair::stopped_short;
 use super::svg::Plot;
 use super::text::{counted, html, integer};
+use super::wins::Wins;
 use super::{Content, ReportOptions, Row, Section, runs, tables};
 use crate::paper;
 
@@ -185,7 +187,8 @@ fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> Stri
     if let Some((_, rows)) = training {
         places.extend(rows.iter().map(|row| row.domain));
     }
-    let mut text = String::new();
+    // Domains with a single figure share lines.
+    let (mut text, mut single) = (String::new(), String::new());
     for domain in places {
         let rows: Vec<&Row<'_>> = section
             .rows
@@ -198,9 +201,15 @@ fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> Stri
         if let Some(row) = goals {
             figures.push_str(&cumulative_goals(content.book, row));
         }
-        if !figures.is_empty() {
-            text.push_str(&card(&content.book.domains[domain].label, &figures));
+        let card = card(&content.book.domains[domain].label, &figures);
+        match figures.matches("<figure").count() {
+            0 => {}
+            1 => single.push_str(&card),
+            _ => text.push_str(&card),
         }
+    }
+    if !single.is_empty() {
+        text.push_str(&format!("<div class=\"narrow-cards\">{single}</div>"));
     }
     text
 }
@@ -233,6 +242,57 @@ const TIME_NOTE: &str = "CPU seconds are those of the whole process, reading and
     that both find a plan. Evaluations a second: all evaluations of the compared runs over all CPU seconds of their searches. \
     “network” is its share of the time of training.";
 
+/// What the tables of a group come to, heuristic by heuristic.
+fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
+    let mut items = String::new();
+    for name in heuristics(section) {
+        let rows: Vec<&Row<'_>> = section
+            .rows
+            .iter()
+            .filter(|row| row.pair.heuristic == name && row.wins.is_some())
+            .collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let marked = |mark: Mark| -> Vec<String> {
+            let of = rows.iter().filter(|row| row.coverage.mark == mark);
+            of.map(|row| html(&content.book.domains[row.pair.domain].label))
+                .collect()
+        };
+        let mut parts = Vec::new();
+        for (mark, words) in [
+            (Mark::Better, "solves more in"),
+            (Mark::Worse, "solves fewer in"),
+            (Mark::None, "differs by no more than the standard error in"),
+            (Mark::Caution, "solves nearly all, as <i>h</i> does, in"),
+        ] {
+            let domains = marked(mark);
+            if !domains.is_empty() {
+                parts.push(format!("{words} {}", listed(&domains)));
+            }
+        }
+        let count = |of: fn(&Wins) -> usize| -> u64 {
+            rows.iter()
+                .filter_map(|row| row.wins.as_ref())
+                .map(|wins| of(wins) as u64)
+                .sum()
+        };
+        let (fewer, more) = (count(|wins| wins.best.0), count(|wins| wins.best.1));
+        items.push_str(&format!(
+            "<li class=\"k-{}\"><span class=\"key\">{}</span>: <i>H</i> {}. Its best seeds need fewer evaluations on {}, more on {}.</li>",
+            class_of(name),
+            tables::shown(name),
+            parts.join("; "),
+            counted(fewer as usize, "problem", "problems"),
+            integer(more)
+        ));
+    }
+    match items.as_str() {
+        "" => String::new(),
+        items => format!("<ul class=\"findings\">{items}</ul>"),
+    }
+}
+
 fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
     let search = content.book.groups[section.group].search;
     let beside = content.book.searches[search].as_in_paper()
@@ -242,7 +302,8 @@ fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
             .any(|row| content.book.domains[row.pair.domain].paper.is_some());
     let paper_note = if beside { PAPER_NOTE } else { "" };
     let mut text = format!(
-        "<h3>Coverage</h3>{}<p class=\"note\">{COVERAGE_NOTE}{paper_note}</p>{}",
+        "{}<h3>Coverage</h3>{}<p class=\"note\">{COVERAGE_NOTE}{paper_note}</p>{}",
+        findings(content, section),
         tables::coverage(content, section),
         tables::missing(content, section)
     );
@@ -265,10 +326,13 @@ fn goals_table(content: &Content<'_>, place: usize) -> String {
         })
         .collect();
     let steps: Vec<String> = steps.into_iter().map(integer).collect();
+    let cells = content.training[place].1.iter().flat_map(|row| &row.cells);
+    let seeds = cells.map(|cell| cell.runs.len()).max().unwrap_or(0);
     format!(
-        "<h3>Goals reached in training</h3>{}<p class=\"note\">{GOALS_NOTE} Ours: {} steps.</p>",
+        "<h3>Goals reached in training</h3>{}<p class=\"note\">{GOALS_NOTE} Ours: {} steps, {}; the paper: 50,000 steps, 20 seeds.</p>",
         tables::goals(content, place),
-        listed(&steps)
+        listed(&steps),
+        counted(seeds, "seed", "seeds")
     )
 }
 

@@ -9,6 +9,10 @@ use super::{Content, Row, Section};
 use crate::paper::{self, PaperDomain};
 use crate::statistics::Method;
 
+/// The first columns of tables by domain.
+const BEFORE: &str = "<th rowspan=\"2\" scope=\"col\" class=\"left\">domain</th>\
+                      <th rowspan=\"2\" scope=\"col\">problems</th>";
+
 const NOTHING: &str = "<td class=\"none\">–</td>";
 
 /// How tables call a heuristic.
@@ -89,7 +93,7 @@ pub(super) fn coverage(content: &Content<'_>, section: &Section<'_>) -> String {
     } else {
         &["<i>h</i>"]
     };
-    let before = "<th rowspan=\"2\" scope=\"col\" class=\"left\">domain</th><th rowspan=\"2\" scope=\"col\">problems</th>";
+    let before = BEFORE;
     let mut body = String::new();
     for domain in domains(section) {
         let label = &content.book.domains[domain].label;
@@ -249,8 +253,15 @@ pub(super) fn wins(content: &Content<'_>, section: &Section<'_>) -> Option<Strin
     let mut body = String::new();
     for domain in domains(section) {
         let label = &content.book.domains[domain].label;
+        let problems = names
+            .iter()
+            .filter_map(|name| Some(row_of(section, domain, name)?.wins.as_ref()?.problems));
+        let problems = problems.max().unwrap_or(0);
+        let beside = paper_in(content, section, domain).map_or(String::new(), |paper| {
+            format!("<small class=\"paper\">paper {}</small>", paper.problems)
+        });
         body.push_str(&format!(
-            "<tr><th scope=\"row\" class=\"left\">{}</th>",
+            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{problems}{beside}</td>",
             html(label)
         ));
         for name in &names {
@@ -272,10 +283,13 @@ pub(super) fn wins(content: &Content<'_>, section: &Section<'_>) -> Option<Strin
                 let beside = paper.map_or(String::new(), |paper| {
                     format!("<small class=\"paper\">paper {paper}</small>")
                 });
-                let mean = match wins.seeds {
+                let mut mean = match wins.seeds {
                     1 => String::new(),
                     _ => format!("<small>mean {}</small>", tenths(mean)),
                 };
+                if wins.problems != problems {
+                    mean.push_str(&format!("<small>of {}</small>", wins.problems));
+                }
                 let class = if ahead { " class=\"ahead\"" } else { "" };
                 format!("<td{class}>{number}{mean}{beside}</td>")
             };
@@ -294,7 +308,7 @@ pub(super) fn wins(content: &Content<'_>, section: &Section<'_>) -> Option<Strin
         }
         body.push_str("</tr>");
     }
-    let before = "<th rowspan=\"2\" scope=\"col\" class=\"left\">domain</th>";
+    let before = BEFORE;
     let head = heads(&names, &["<i>H</i> fewer", "<i>h</i> fewer"], before);
     Some(scrolling("Wins by evaluations", &head, &body))
 }
@@ -307,6 +321,12 @@ pub(super) fn goals(content: &Content<'_>, place: usize) -> String {
         .collect();
     names.sort_by_key(|name| heuristic_order(name));
     names.dedup();
+    let most = rows
+        .iter()
+        .flat_map(|row| &row.cells)
+        .map(|cell| cell.runs.len())
+        .max()
+        .unwrap_or(0);
     let mut body = String::new();
     for row in rows {
         let domain = &content.book.domains[row.domain];
@@ -316,7 +336,7 @@ pub(super) fn goals(content: &Content<'_>, place: usize) -> String {
         ));
         for name in &names {
             let Some(cell) = row.cells.iter().find(|cell| cell.heuristic == *name) else {
-                body.push_str(&NOTHING.repeat(2));
+                body.push_str(NOTHING);
                 continue;
             };
             let deviation = cell
@@ -343,18 +363,25 @@ pub(super) fn goals(content: &Content<'_>, place: usize) -> String {
                 let (mean, deviation) = paper.goals[column];
                 format!("<small class=\"paper\">paper {mean:.0} ± {deviation:.0}</small>")
             });
+            // Seeds are told once below the table, unless they differ.
+            let few = match cell.runs.len() == most {
+                true => String::new(),
+                false => format!(
+                    "<small class=\"short\">{}</small>",
+                    counted(cell.runs.len(), "seed", "seeds")
+                ),
+            };
             let class = if cell.best { "better" } else { "" };
             body.push_str(&format!(
-                "<td class=\"{class}\"><span class=\"value\"><a href=\"{}\">{:.0}{deviation}</a></span>{test}{beside}</td><td>{}</td>",
+                "<td class=\"{class}\"><span class=\"value\"><a href=\"{}\">{:.0}{deviation}</a></span>{few}{test}{beside}</td>",
                 html(&target),
                 cell.mean,
-                cell.runs.len()
             ));
         }
         body.push_str("</tr>");
     }
     let before = "<th rowspan=\"2\" scope=\"col\" class=\"left\">domain</th>";
-    let head = heads(&names, &["goals, mean ± s.d.", "seeds"], before);
+    let head = heads(&names, &["goals, mean ± s.d."], before);
     scrolling("Goals reached in training", &head, &body)
 }
 
