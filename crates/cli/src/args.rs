@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Evaluate(crate::evaluate::Evaluate),
     /// Generate, train, select, evaluate and report as a file says
     Experiment(crate::experiment::Experiment),
+    /// Make a page, CSV and LaTeX of the records of an experiment
+    Report(crate::report::Report),
 }
 
 #[derive(Debug, Args)]

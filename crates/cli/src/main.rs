@@ -12,6 +12,7 @@ mod input;
 mod model;
 mod output;
 mod progress;
+mod report;
 mod resources;
 mod solve;
 mod suite;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Suite(arguments) => suite::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Experiment(arguments) => experiment::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
