@@ -6,6 +6,7 @@ mod exit;
 mod folder;
 mod generate;
 mod input;
+mod manual;
 mod model;
 mod output;
 mod resources;
@@ -17,14 +18,12 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::output::{forgive_broken_pipe, say, stdout_failure};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match manual::parse() {
         Ok(cli) => cli,
         Err(message) => {
             // Help and version are asked for; everything else is a mistake.
@@ -49,6 +48,8 @@ fn main() -> ExitCode {
         Command::Model(arguments) => model::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Suite(arguments) => suite::run(arguments),
+        Command::Completions(arguments) => manual::completions(arguments),
+        Command::Man(arguments) => manual::man(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
