@@ -24,6 +24,10 @@ use crate::resources::machine;
 use crate::train::expand;
 use crate::watch::{catch_interrupts, interrupted};
 
+/// Run heuristics and models on many problems and record every run
+///
+/// Each run is a process of its own on one core and leaves one JSON line. Killed and started again, the
+/// command does only what is missing.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing evaluate [OPTIONS] --out RECORDS [DOMAIN] PROBLEMS...",

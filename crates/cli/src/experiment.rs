@@ -27,6 +27,10 @@ use crate::resources::machine;
 use crate::train::{cannot_write, expand};
 use crate::watch::{catch_interrupts, interrupted};
 
+/// Generate, train, select, evaluate and report as a file says
+///
+/// Killed and started again, it goes on; after a change of FILE it redoes only what the change
+/// touches. The folder holds the problems, the models, the records and the report.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  homing experiment experiments/quick.toml --out quick\n\n\

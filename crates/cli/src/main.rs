@@ -9,6 +9,7 @@ mod experiment;
 mod folder;
 mod generate;
 mod input;
+mod manual;
 mod model;
 mod output;
 mod progress;
@@ -22,15 +23,13 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::output::{forgive_broken_pipe, say, stdout_failure};
 
 fn main() -> ExitCode {
     child::follow_parent();
-    let cli = match Cli::try_parse() {
+    let cli = match manual::parse() {
         Ok(cli) => cli,
         Err(message) => {
             // Help and version are asked for; everything else is a mistake.
@@ -58,6 +57,8 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Experiment(arguments) => experiment::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Completions(arguments) => manual::completions(arguments),
+        Command::Man(arguments) => manual::man(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
