@@ -120,6 +120,8 @@ def work(jobs, path, args, deadline):
                 return
             result = run(job.pop("command"), deadline - time.time())
             if result is not None:
+                # Where it was run is nobody's business.
+                result["out"] = result["out"].replace(f"{args.out}{os.sep}", "")
                 with lock, path.open("a") as file:
                     file.write(json.dumps({**job, **result, **origin}) + "\n")
 
@@ -142,10 +144,14 @@ def suite(args, domain):
     return folder / domain
 
 
+def slug(name):
+    return re.sub(r"[^a-z0-9]+", "-", name)
+
+
 def part_of_suite(args, name, domain, wanted):
     """A folder with those problems of the suite that are wanted."""
     whole = suite(args, domain)
-    part = args.out / re.sub(r"[^a-z0-9]+", "-", f"extra {name}")
+    part = args.out / f"extra-{slug(name)}"
     if not part.is_dir():
         part.mkdir()
         shutil.copy(whole / "domain.pddl", part)
@@ -185,10 +191,10 @@ def extra_jobs(args):
         count = sum(file.name != "domain.pddl" for file in problems.glob("*.pddl"))
         for seed in args.extra_seeds:
             for heuristic in HEURISTICS:
-                model = args.out / "models" / "extra.safetensors"
+                model = args.out / "models" / f"extra-{slug(name)}-{heuristic}-{seed}"
                 yield {"key": f"{name}/{heuristic}/{seed}", "set": name, "problems": count, "domain": domain, "heuristic": heuristic,
                        "seed": seed, "steps": args.steps,
-                       "command": training(args, problems, domain, heuristic, seed, model.with_name(f"extra-{domain}-{heuristic}-{seed}"))}
+                       "command": training(args, problems, domain, heuristic, seed, model)}
 
 
 def eval_jobs(args):
@@ -228,6 +234,9 @@ def objects(homing, problem):
 def domain_jobs(args):
     (args.out / "models").mkdir(exist_ok=True)
     jobs = []
+    if not args.benchmarks.is_dir():
+        print(f"domains: left out, there is no {args.benchmarks}")
+        return jobs
     for folder in sorted(args.benchmarks.iterdir()):
         problems = [problem for problem in folder.glob("*.pddl") if not problem.name.startswith("domain")]
         # Few have few objects: the smallest files, then by objects.
