@@ -31,10 +31,11 @@ use crate::watch::{catch_interrupts, interrupted};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing evaluate [OPTIONS] --out RECORDS [DOMAIN] PROBLEMS...",
-    after_help = "Example:\n  homing evaluate --heuristic ff --model blocks.safetensors --max-evaluations 100000 \\\n    \
-                  --out records/evaluations.jsonl large/\n\n\
-                  Killed and started again, it does only what is missing. `homing report` makes tables and \
-                  figures of the records."
+    after_help = "Example:\n  homing evaluate --heuristic ff --out runs.jsonl large/",
+    after_long_help = "Examples:\n  \
+                       homing evaluate --heuristic ff --model m.safetensors \\\n    \
+                       --max-evaluations 100000 --out runs.jsonl large/\n\n\
+                       `homing report` makes tables and figures of the records."
 )]
 pub(crate) struct Evaluate {
     /// The domain, then problem files or folders of them; without DOMAIN, `domain.pddl` beside

@@ -54,6 +54,31 @@ impl Structure {
         }
     }
 
+    /// Makes propositions of z/n (n = `arity`) true, given as [`rows`](Self::rows) gives them.
+    ///
+    /// # Panics
+    ///
+    /// If a row is cut short, or an object is not below the structure's object count.
+    pub fn extend(&mut self, arity: usize, rows: &[u16]) {
+        assert!(
+            rows.len().is_multiple_of(arity + 1)
+                && rows
+                    .chunks_exact(arity + 1)
+                    .all(|row| row[1..].iter().all(|&x| usize::from(x) < self.objects)),
+            "rows of arity {arity} for a structure with {} objects",
+            self.objects
+        );
+        while self.rows.len() <= arity {
+            self.rows.push(Vec::new());
+        }
+        self.rows[arity].extend_from_slice(rows);
+    }
+
+    /// The propositions of arity n, flat: rows of `[channel, x_1, ..., x_n]`.
+    pub fn rows(&self, arity: usize) -> &[u16] {
+        self.rows.get(arity).map_or(&[], Vec::as_slice)
+    }
+
     /// Removes every proposition and keeps the allocations.
     pub fn clear(&mut self, objects: usize) {
         self.objects = objects;
@@ -64,9 +89,7 @@ impl Structure {
 
     /// The propositions of arity n as (channel, objects).
     pub fn propositions(&self, arity: usize) -> impl Iterator<Item = (usize, &[u16])> {
-        self.rows
-            .get(arity)
-            .map_or(&[][..], Vec::as_slice)
+        self.rows(arity)
             .chunks_exact(arity + 1)
             .map(|row| (usize::from(row[0]), &row[1..]))
     }

@@ -56,7 +56,7 @@ pub(crate) enum ModelAction {
 pub(crate) struct Train {
     /// The domain, then problem files or folders of them; without DOMAIN, `domain.pddl` beside
     /// the first problem is taken
-    #[arg(required = true, value_name = "FILES")]
+    #[arg(required_unless_present = "select", value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Where the model goes; with --seeds a folder
@@ -112,9 +112,15 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "The run")]
     pub(crate) tabular: bool,
 
-    /// Keep the snapshot that solves most problems of this folder, not the last one
-    #[arg(long, value_name = "FOLDER", help_heading = "Selection")]
-    pub(crate) select: Option<PathBuf>,
+    /// Keep the snapshot that solves most of the problems of a folder, not the last one; without
+    /// FOLDER, of the suite `validation`, which the eight domains of `homing generate` have
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        num_args = 0..=1,
+        help_heading = "Selection"
+    )]
+    pub(crate) select: Option<Option<PathBuf>>,
 
     /// Steps between snapshots
     #[arg(

@@ -5,6 +5,7 @@ mod log;
 mod progress;
 mod select;
 mod tabular;
+mod validation;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -28,7 +29,8 @@ use select::Selection;
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     catch_interrupts();
     let (mut config, given) = configuration(arguments)?;
-    let (domain, tasks) = load_tasks(&arguments.files, None)?;
+    let (files, validation) = validation::separate(arguments)?;
+    let (domain, tasks) = load_tasks(files, None)?;
     if let Some(task) = tasks.first() {
         fit(&mut config, &given, task);
     }
@@ -41,8 +43,8 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
             "--out names the model to write",
         ));
     };
-    let validation = match &arguments.select {
-        Some(folder) => Some(load_tasks(std::slice::from_ref(folder), Some(&domain))?.1),
+    let validation = match validation {
+        Some(validation) => Some(validation.load(&domain, &tasks)?),
         None => None,
     };
     let runs: Vec<Run> = match &arguments.seeds {
