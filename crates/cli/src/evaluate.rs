@@ -44,11 +44,17 @@ pub(crate) struct Evaluate {
     files: Vec<PathBuf>,
 
     /// Run these heuristics; several with commas or by naming the option again
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "H")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "H",
+        help_heading = "What is run"
+    )]
     heuristic: Vec<HeuristicName>,
 
     /// Run these trained models: files, or folders of them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "What is run")]
     model: Vec<PathBuf>,
 
     /// Search with each of these
@@ -57,20 +63,21 @@ pub(crate) struct Evaluate {
         value_enum,
         value_delimiter = ',',
         default_value = "gbfs",
-        value_name = "S"
+        value_name = "S",
+        help_heading = "What is run"
     )]
     search: Vec<SearchName>,
 
     /// Weight of the heuristic in weighted A*
-    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = crate::args::parse_weight)]
+    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = crate::args::parse_weight, help_heading = "What is run")]
     weight: f64,
 
     /// Let every action cost 1, whatever the problem says
-    #[arg(long)]
+    #[arg(long, help_heading = "What is run")]
     unit_cost: bool,
 
-    /// Runs at a time; all cores by default. Each run uses one core
-    #[arg(long, value_name = "N")]
+    /// Runs at a time, each on one core [default: all cores]
+    #[arg(long, value_name = "N", help_heading = "What is run")]
     jobs: Option<NonZeroUsize>,
 
     /// Stop a run after so many heuristic evaluations

@@ -39,15 +39,15 @@ pub(crate) struct Experiment {
     file: PathBuf,
 
     /// The folder of the experiment
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
 
-    /// Tasks at a time; all cores by default. Each task uses one core
-    #[arg(long, value_name = "N")]
+    /// Tasks at a time, each on one core [default: all cores]
+    #[arg(long, value_name = "N", help_heading = "The run")]
     jobs: Option<NonZeroUsize>,
 
     /// List the tasks and what they are thought to cost, and do nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "The run")]
     dry_run: bool,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Experiment) -> anyhow::Result<Exit> {
     let failures = laboratory.work(workers)?;
     let mut there = There::read(&arguments.out, &plan)?;
     there.tidy(&arguments.out, &plan)?;
-    conclude(arguments, &spec, &plan, &there, &failures)
+    conclude(arguments, &plan, &there, &failures)
 }
 
 /// Two experiments in one folder would write over one another.
@@ -679,19 +679,20 @@ fn listing(plan: &Plan, there: &There, workers: usize) -> String {
 
 fn conclude(
     arguments: &Experiment,
-    spec: &Spec,
     plan: &Plan,
     there: &There,
     failures: &[String],
 ) -> anyhow::Result<Exit> {
     let total = plan.trainings.len() + plan.evaluations.len();
     let undone = there.undone();
-    let _ = spec;
     print(&format!(
         "{}: {} of {total} tasks done\n",
         arguments.out.display(),
         total - undone
     ))?;
+    if undone < total {
+        crate::report::run(&crate::report::Report::of(&arguments.out))?;
+    }
     for failure in failures {
         say(&format!("homing: {failure}\n"));
     }

@@ -4,38 +4,76 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use homing_lab::experiment::Spec;
 use homing_lab::record::{Evaluation, Record, RecordError, Training, read};
 use homing_lab::report::{ReportOptions, render};
 
 use crate::exit::{Exit, Failure};
+use crate::experiment::{EVALUATIONS, TRAINING};
 use crate::input::reason;
 use crate::output::{print, write_whole};
 
+/// Make a page, CSV and LaTeX of the records of runs
+///
+/// Writes index.html, a page that needs no network, and the tables as CSV and LaTeX. The same
+/// records always give the same bytes; docs/report.md explains every number.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing report [OPTIONS] RECORDS...",
-    after_help = "Writes index.html, a page that needs no network, and the tables as CSV and LaTeX. \
-                  The same records\nalways give the same bytes; docs/report.md explains every \
-                  number.\n\nExamples:\n  homing report results\n  homing report --out \
-                  comparison results-1 results-2/evaluations.jsonl"
+    after_help = "Example:\n  homing report results",
+    after_long_help = "Examples:\n  \
+                       homing report results\n  \
+                       homing report --out both \\\n    \
+                       results-1 results-2/evaluations.jsonl"
 )]
 pub(crate) struct Report {
     /// Folders with evaluations.jsonl and training.jsonl (one may be missing), or such files
     #[arg(required = true, value_name = "RECORDS")]
     records: Vec<PathBuf>,
 
-    /// The folder to write to; `report` beside the first records by default
-    #[arg(long, value_name = "DIR")]
+    /// The folder to write to [default: `report` beside the first records]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// The page's title
-    #[arg(long, default_value = "", hide_default_value = true)]
+    /// The page's title [default: that of the experiment]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
     title: String,
 
     /// In figures of the rate solved by size, count plans found within N evaluations only; once
     /// for all, or as DOMAIN=N
-    #[arg(long, value_name = "[DOMAIN=]N", value_parser = parse_threshold)]
+    #[arg(long, value_name = "[DOMAIN=]N", value_parser = parse_threshold, help_heading = "Output")]
     threshold: Vec<(Option<String>, u64)>,
+}
+
+impl Report {
+    /// The report of a folder, as the command gives it without options.
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self {
+            records: vec![folder.to_owned()],
+            out: None,
+            title: String::new(),
+            threshold: Vec::new(),
+        }
+    }
+
+    /// The title that was asked for, else that of the experiment that made the records.
+    fn title(&self) -> String {
+        if !self.title.is_empty() {
+            return self.title.clone();
+        }
+        let [folder] = self.records.as_slice() else {
+            return String::new();
+        };
+        let text = std::fs::read_to_string(folder.join("experiment.toml")).unwrap_or_default();
+        let title = Spec::parse(&text).map(|spec| spec.title);
+        title.unwrap_or_default()
+    }
 }
 
 fn parse_threshold(text: &str) -> Result<(Option<String>, u64), String> {
@@ -48,9 +86,6 @@ fn parse_threshold(text: &str) -> Result<(Option<String>, u64), String> {
         .map_err(|_| format!("`{number}` is not a number of evaluations"))?;
     Ok((domain, number))
 }
-
-const EVALUATIONS: &str = "evaluations.jsonl";
-const TRAINING: &str = "training.jsonl";
 
 /// The records of all files, in the order they were named.
 #[derive(Default)]
@@ -153,7 +188,7 @@ pub(crate) fn run(arguments: &Report) -> anyhow::Result<Exit> {
         )));
     }
     let mut options = ReportOptions {
-        title: arguments.title.clone(),
+        title: arguments.title(),
         ..ReportOptions::default()
     };
     for (domain, most) in &arguments.threshold {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use homing_lab::record::Outcome;
+use homing_lab::record::{Evaluation, Outcome};
 
 use crate::runs::{Run, fixture, homing, run_with};
 use crate::{evaluations, kill_until_done, timeless};
@@ -103,7 +103,7 @@ fn a_model_runs_beside_its_base_and_plans_are_kept() {
     ])
     .ends_with(0);
     let there = evaluations(&records);
-    let mut names: Vec<String> = there.iter().map(|record| record.configuration()).collect();
+    let mut names: Vec<String> = there.iter().map(Evaluation::configuration).collect();
     names.sort();
     assert_eq!(names, ["H-add", "add"]);
     let learned = there

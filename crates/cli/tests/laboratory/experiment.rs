@@ -4,6 +4,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use homing_lab::record::{Training, read};
+use homing_lab::report::{ReportOptions, render};
 
 use crate::runs::{Run, entries, fixture, homing, root, run_with};
 use crate::{evaluations, kill_until_done, timeless, timeless_training};
@@ -137,6 +138,12 @@ fn killed_again_and_again_it_ends_with_the_same_records_and_report() {
     let models = |folder: &Path| timeless_training(trainings(folder));
     assert_eq!(runs(&killed), runs(&calm));
     assert_eq!(models(&killed), models(&calm));
+    // The report is a function of the records, so it is the same but for times.
+    let report =
+        |folder: &Path| render(&runs(folder), &models(folder), &ReportOptions::default()).files;
+    assert_eq!(report(&killed), report(&calm));
+    let files = |folder: &Path| entries(&folder.join("report"));
+    assert_eq!(files(&killed), files(&calm));
     let files = |folder: &Path| entries(&folder.join("models"));
     assert_eq!(files(&killed), files(&calm));
 }
