@@ -46,6 +46,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Quickstart(crate::quickstart::Quickstart),
     Solve(Solve),
     Validate(Validate),
     Check(Check),

@@ -204,6 +204,21 @@ impl Run {
     }
 }
 
+/// Where the plan of a run goes: `p01-gbfs-H-ff-0.plan`.
+pub(crate) fn plan_file(folder: &Path, planned: &Evaluation) -> PathBuf {
+    let stem = planned.problem.trim_end_matches(".pddl");
+    let seed = planned
+        .model
+        .as_ref()
+        .map(|model| format!("-{}", model.seed));
+    folder.join(format!(
+        "{stem}-{}-{}{}.plan",
+        planned.search,
+        planned.configuration(),
+        seed.unwrap_or_default()
+    ))
+}
+
 pub(crate) fn record_failure(error: &RecordError) -> anyhow::Error {
     Failure::because(Exit::BadInput, error.to_string())
 }
@@ -410,19 +425,8 @@ fn planned(arguments: &Evaluate) -> anyhow::Result<Vec<Run>> {
         planned.time_limit = arguments.time_limit;
         planned.memory_limit = arguments.memory_limit;
         let mut push = |planned: Evaluation, model: Option<&PathBuf>| {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let seed = planned
-                .model
-                .as_ref()
-                .map(|model| format!("-{}", model.seed));
-            let plan = arguments.plans.as_ref().map(|folder| {
-                folder.join(format!(
-                    "{stem}-{}-{}{}.plan",
-                    planned.search,
-                    planned.configuration(),
-                    seed.unwrap_or_default()
-                ))
-            });
+            let plans = arguments.plans.as_deref();
+            let plan = plans.map(|folder| plan_file(folder, &planned));
             runs.push(Run {
                 domain: domain.clone(),
                 problem: path.clone(),

@@ -16,7 +16,7 @@ use homing_learner::Signature;
 use serde::Deserialize;
 
 use crate::child;
-use crate::evaluate::{Run, record_failure};
+use crate::evaluate::{Run, plan_file, record_failure};
 use crate::exit::{Exit, Failure};
 use crate::folder::NewFolder;
 use crate::input::{Warnings, load_domain, load_problem, read_bytes};
@@ -79,22 +79,17 @@ pub(crate) fn run(arguments: &Experiment) -> anyhow::Result<Exit> {
     let _lock = lock(&arguments.out)?;
     remove_leftovers(&arguments.out);
     write_whole(&arguments.out.join("experiment.toml"), &text)?;
-    let mut there = There::read(&arguments.out, &plan)?;
+    let there = There::read(&arguments.out, &plan)?;
     there.tidy(&arguments.out, &plan)?;
-    for set in &plan.sets {
-        write_problems(&arguments.out, set)?;
-    }
-    let models = arguments.out.join("models");
-    std::fs::create_dir_all(&models).map_err(|error| cannot_write(&models, &error))?;
     let laboratory = Laboratory::open(&arguments.out, &plan, there)?;
     let failures = laboratory.work(workers)?;
-    let mut there = There::read(&arguments.out, &plan)?;
+    let there = There::read(&arguments.out, &plan)?;
     there.tidy(&arguments.out, &plan)?;
     conclude(arguments, &plan, &there, &failures)
 }
 
 /// Two experiments in one folder would write over one another.
-fn lock(folder: &Path) -> anyhow::Result<File> {
+pub(crate) fn lock(folder: &Path) -> anyhow::Result<File> {
     let path = folder.join(".lock");
     let file = File::create(&path).map_err(|error| cannot_write(&path, &error))?;
     match file.try_lock() {
@@ -110,7 +105,7 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
 }
 
 /// What a killed run had begun to write. Nobody else is at work here: we hold the lock.
-fn remove_leftovers(folder: &Path) {
+pub(crate) fn remove_leftovers(folder: &Path) {
     for place in [
         folder.to_owned(),
         folder.join("models"),
@@ -126,7 +121,7 @@ fn remove_leftovers(folder: &Path) {
 }
 
 /// Reads and checks the files of domains that are not ours.
-fn own_files(file: &Path, spec: &Spec) -> anyhow::Result<BTreeMap<String, OwnFiles>> {
+pub(crate) fn own_files(file: &Path, spec: &Spec) -> anyhow::Result<BTreeMap<String, OwnFiles>> {
     let around = file.parent().unwrap_or(Path::new(""));
     let mut all = BTreeMap::new();
     for (name, own) in &spec.own {
@@ -160,12 +155,12 @@ fn own_files(file: &Path, spec: &Spec) -> anyhow::Result<BTreeMap<String, OwnFil
 }
 
 /// What is done already.
-struct There {
+pub(crate) struct There {
     trainings: Vec<Training>,
-    evaluations: Vec<Evaluation>,
+    pub(crate) evaluations: Vec<Evaluation>,
     /// By the plan's order: the record of each task, by index, if it is done.
-    trained: Vec<Option<usize>>,
-    evaluated: Vec<Option<usize>>,
+    pub(crate) trained: Vec<Option<usize>>,
+    pub(crate) evaluated: Vec<Option<usize>>,
 }
 
 fn read_all<R: Record>(folder: &Path, name: &str) -> anyhow::Result<Vec<R>> {
@@ -180,7 +175,7 @@ fn read_all<R: Record>(folder: &Path, name: &str) -> anyhow::Result<Vec<R>> {
 }
 
 impl There {
-    fn read(folder: &Path, plan: &Plan) -> anyhow::Result<Self> {
+    pub(crate) fn read(folder: &Path, plan: &Plan) -> anyhow::Result<Self> {
         let trainings: Vec<Training> = read_all(folder, TRAINING)?;
         let evaluations: Vec<Evaluation> = read_all(folder, EVALUATIONS)?;
         let by_key: HashMap<&str, usize> = keys(&trainings);
@@ -208,7 +203,7 @@ impl There {
 
     /// Leaves in the files what the plan asks for, in an order that does not depend on who was
     /// done first, and puts the rest aside.
-    fn tidy(&mut self, folder: &Path, plan: &Plan) -> anyhow::Result<()> {
+    pub(crate) fn tidy(&self, folder: &Path, plan: &Plan) -> anyhow::Result<()> {
         let wanted: HashMap<&str, ()> = plan
             .trainings
             .iter()
@@ -231,6 +226,10 @@ impl There {
                 record.key.clone(),
             )
         })
+    }
+
+    pub(crate) fn trainings(&self) -> &[Training] {
+        &self.trainings
     }
 
     fn undone(&self) -> usize {
@@ -313,7 +312,7 @@ enum Task {
     Evaluate(usize),
 }
 
-struct Laboratory<'a> {
+pub(crate) struct Laboratory<'a> {
     folder: &'a Path,
     plan: &'a Plan,
     there: There,
@@ -321,6 +320,8 @@ struct Laboratory<'a> {
     evaluations: Mutex<Appender>,
     /// SHA-256 of each model that is there, by its training.
     models: Mutex<HashMap<usize, String>>,
+    /// Where plans go, if they are to be kept.
+    pub(crate) plans: Option<PathBuf>,
 }
 
 /// What `train --json` says, as far as a record needs it.
@@ -339,7 +340,12 @@ struct Answer {
 }
 
 impl<'a> Laboratory<'a> {
-    fn open(folder: &'a Path, plan: &'a Plan, there: There) -> anyhow::Result<Self> {
+    pub(crate) fn open(folder: &'a Path, plan: &'a Plan, there: There) -> anyhow::Result<Self> {
+        let models = folder.join("models");
+        std::fs::create_dir_all(&models).map_err(|error| cannot_write(&models, &error))?;
+        for set in &plan.sets {
+            write_problems(folder, set)?;
+        }
         let open = |name: &str| {
             let opened = Appender::open(&folder.join(name));
             opened
@@ -356,6 +362,7 @@ impl<'a> Laboratory<'a> {
             plan,
             models: Mutex::new(models.collect()),
             there,
+            plans: None,
             trainings: open(TRAINING)?,
             evaluations: open(EVALUATIONS)?,
         })
@@ -448,7 +455,7 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    fn train(&self, at: usize) -> anyhow::Result<Executed> {
+    pub(crate) fn train(&self, at: usize) -> anyhow::Result<Executed> {
         let task = &self.plan.trainings[at];
         let model = self.folder.join(&task.model);
         let stem = model.with_extension("");
@@ -538,13 +545,24 @@ impl<'a> Laboratory<'a> {
     }
 
     fn evaluate(&self, at: usize) -> anyhow::Result<Executed> {
+        Ok(match self.evaluate_and_tell(at)? {
+            Some(record) => record.error.map_or(Executed::Done, Executed::Failed),
+            None => Executed::Stopped,
+        })
+    }
+
+    /// Makes a run, records it, and tells what was recorded; `None` if it was interrupted.
+    pub(crate) fn evaluate_and_tell(&self, at: usize) -> anyhow::Result<Option<Evaluation>> {
         let task = &self.plan.evaluations[at];
         let set = self.folder.join(&self.plan.sets[task.problems].folder);
         let mut run = Run {
             domain: set.join("domain.pddl"),
             problem: set.join(&task.planned.problem),
             model: None,
-            plan: None,
+            plan: self
+                .plans
+                .as_deref()
+                .map(|folder| plan_file(folder, &task.planned)),
             planned: task.planned.clone(),
         };
         if let Some(training) = task.training {
@@ -555,16 +573,15 @@ impl<'a> Laboratory<'a> {
             }
         }
         let Some(record) = run.make()? else {
-            return Ok(Executed::Stopped);
+            return Ok(None);
         };
-        let failed = record.error.clone();
         let appended = self
             .evaluations
             .lock()
             .expect("no worker panics")
             .append(&record);
         appended.map_err(|error| record_failure(&error))?;
-        Ok(failed.map_or(Executed::Done, Executed::Failed))
+        Ok(Some(record))
     }
 }
 

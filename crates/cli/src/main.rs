@@ -13,6 +13,7 @@ mod manual;
 mod model;
 mod output;
 mod progress;
+mod quickstart;
 mod report;
 mod resources;
 mod solve;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         }
     };
     let result = std::panic::catch_unwind(|| match &cli.command {
+        Command::Quickstart(arguments) => quickstart::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Check(arguments) => check::run(arguments),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use homing_lab::schedule::Progress;
 
-use crate::output::say;
+use crate::output::{clear_line, say, show_line};
 
 const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
@@ -61,7 +61,7 @@ impl TaskProgress {
             let width = 24;
             let filled = width * now.finished / now.total.max(1);
             let bar = "█".repeat(filled) + &"░".repeat(width - filled);
-            say(&format!("\r\x1b[2K{bar} {text}"));
+            show_line(&format!("{bar} {text}"));
         } else {
             say(&format!("{text}\n"));
         }
@@ -71,7 +71,7 @@ impl TaskProgress {
     pub(crate) fn finish(&self) {
         let mut state = self.state.lock().expect("no thread panics here");
         if std::mem::take(&mut state.shown) && self.live {
-            say("\r\x1b[2K");
+            clear_line();
         }
     }
 }

@@ -264,7 +264,7 @@ impl Plan {
                     let open = |field| !spec.sets(&domain.name, field);
                     config.raise_to_fit(&own.signature, open("max_arity"), open("layers"));
                 }
-                for seed in 0..spec.seeds {
+                for seed in spec.first_seed..spec.first_seed + spec.seeds {
                     models.push(self.trainings.len());
                     let task = self.training(problems, select.clone(), config.clone(), seed);
                     self.trainings.push(task);

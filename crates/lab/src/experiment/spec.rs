@@ -26,9 +26,12 @@ pub struct Spec {
     /// The base heuristics h.
     #[serde(default = "paper_heuristics")]
     pub heuristics: Vec<BaseHeuristic>,
-    /// How many models are trained for each domain and heuristic: seeds 0, 1, ...
+    /// How many models are trained for each domain and heuristic.
     #[serde(default)]
     pub seeds: u64,
+    /// The seed of the first of them; the others follow.
+    #[serde(default)]
+    pub first_seed: u64,
     /// How they are trained.
     #[serde(default)]
     pub train: TrainSpec,
