@@ -434,7 +434,7 @@ fn variants<'a>(
                 Some(fields) => key(fields),
                 None if steps_matter => vec![("steps".to_owned(), steps.to_string())],
                 None if varied.is_empty() => Vec::new(),
-                None => vec![("training".to_owned(), "not recorded".to_owned())],
+                None => vec![("settings".to_owned(), "not recorded".to_owned())],
             };
             (sha256, key)
         })

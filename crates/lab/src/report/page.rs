@@ -95,7 +95,7 @@ pub(super) fn summary(content: &Content<'_>) -> String {
         let short = book
             .runs
             .iter()
-            .filter(|run| stopped_short(run.record))
+            .filter(|run| stopped_short(run.record) && !run.superseded)
             .count();
         if short > 0 {
             sentences.push(format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::book::{Book, Group, heuristic_order};
+use super::book::{Book, Group, Run, heuristic_order};
 use crate::record::{Evaluation, Outcome};
 
 /// Runs of H with one model, one for each problem of the [`Pair`].
@@ -99,6 +99,17 @@ pub(super) fn pairs<'a>(book: &'a Book<'a>, group: &Group) -> Vec<Pair<'a>> {
         .map(|(domain, heuristic, _)| (*domain, *heuristic))
         .collect();
     kinds.dedup();
+    // Where there are several ways of training, a domain that was trained in others but not in
+    // this one has nothing to show here.
+    let elsewhere = |domain: usize| {
+        let trained = |run: &&Run<'_>| {
+            run.search == group.search && run.domain == domain && run.variant.is_some()
+        };
+        let mut runs = book.runs.iter().filter(trained).peekable();
+        runs.peek().is_some() && runs.all(|run| run.variant != group.variant)
+    };
+    let absent: Vec<usize> = present.keys().copied().filter(|&d| elsewhere(d)).collect();
+    kinds.retain(|(domain, _)| !absent.contains(domain));
     let limit = book.searches[group.search].max_evaluations;
     kinds
         .into_iter()

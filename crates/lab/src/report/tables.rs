@@ -52,12 +52,25 @@ fn paper_in<'c>(
     known.filter(|_| content.book.searches[search].as_in_paper())
 }
 
-/// A table that may scroll sideways on narrow screens.
-fn scrolling(caption: &str, head: &str, body: &str) -> String {
+/// A table that may scroll sideways on narrow screens. `groups` are the columns that belong
+/// together: how many of them, and how many columns each has.
+fn scrolling(caption: &str, groups: &[usize], head: &str, body: &str) -> String {
+    let groups: String = groups
+        .iter()
+        .map(|columns| format!("<colgroup span=\"{columns}\"></colgroup>"))
+        .collect();
     format!(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
+         <table>{groups}<thead>{head}</thead><tbody>{body}</tbody></table></div>",
         html(caption)
     )
+}
+
+/// Columns of a table: those before the heuristics, then as many for each.
+fn columns(before: usize, names: &[&str], each: usize) -> Vec<usize> {
+    let mut groups = vec![before];
+    groups.extend(std::iter::repeat_n(each, names.len()));
+    groups
 }
 
 fn heads(names: &[&str], columns: &[&str], before: &str) -> String {
@@ -124,7 +137,12 @@ pub(super) fn coverage(content: &Content<'_>, section: &Section<'_>) -> String {
         }
         body.push_str("</tr>");
     }
-    scrolling("Coverage", &heads(&names, columns, before), &body)
+    scrolling(
+        "Coverage",
+        &self::columns(2, &names, columns.len()),
+        &heads(&names, columns, before),
+        &body,
+    )
 }
 
 /// The rate, and of how many problems if not of all in the row.
@@ -310,7 +328,12 @@ pub(super) fn wins(content: &Content<'_>, section: &Section<'_>) -> Option<Strin
     }
     let before = BEFORE;
     let head = heads(&names, &["<i>H</i> fewer", "<i>h</i> fewer"], before);
-    Some(scrolling("Wins by evaluations", &head, &body))
+    Some(scrolling(
+        "Wins by evaluations",
+        &columns(2, &names, 2),
+        &head,
+        &body,
+    ))
 }
 
 pub(super) fn goals(content: &Content<'_>, place: usize) -> String {
@@ -382,7 +405,12 @@ pub(super) fn goals(content: &Content<'_>, place: usize) -> String {
     }
     let before = "<th rowspan=\"2\" scope=\"col\" class=\"left\">domain</th>";
     let head = heads(&names, &["goals, mean ± s.d."], before);
-    scrolling("Goals reached in training", &head, &body)
+    scrolling(
+        "Goals reached in training",
+        &columns(1, &names, 1),
+        &head,
+        &body,
+    )
 }
 
 fn probability(p: f64) -> String {
@@ -486,7 +514,7 @@ pub(super) fn time(content: &Content<'_>, section: &Section<'_>) -> String {
          <tr>{}</tr>",
         sides.repeat(2)
     );
-    scrolling("Time", &head, &body)
+    scrolling("Time", &[], &head, &body)
 }
 
 /// Which runs a finished experiment would have beside those that are there.
@@ -524,6 +552,6 @@ pub(super) fn missing(content: &Content<'_>, section: &Section<'_>) -> String {
          <p>Compared are problems that <i>h</i> and every seed of <i>H</i> have run. A seed that has run too few is left out: \
          as many seeds are kept as leave the most runs to compare.</p>{}</details>",
         counted(missing, "run is", "runs are"),
-        scrolling("Missing runs", head, &body)
+        scrolling("Missing runs", &[], head, &body)
     )
 }
