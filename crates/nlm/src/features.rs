@@ -1,7 +1,7 @@
 //! The engine with features in lanes: one structure at a time, inference only.
 //!
 //! Tensors are rows of f32, `[tuple][columns]`. Pairs lie in twos, (a, b) and (b, a), see
-//! [`Index`]. Which operations a structure goes through depends on the network and on the
+//! [`Index`], and what maps read of them are sums and differences, see [`PairMap`]. Which operations a structure goes through depends on the network and on the
 //! structure alone, so its value does too.
 
 mod classes;
@@ -10,16 +10,15 @@ mod triples;
 
 use crate::buffer::Buffer;
 use crate::kernels::dispatch_half as dispatch;
-use crate::kernels::map::{Map, Run, Start};
-use crate::kernels::rows::{ReduceRows, RowMap};
-use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
+use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun};
+use crate::plan::{ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::Classes;
 use index::Index;
 use std::collections::BTreeMap;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -29,8 +28,10 @@ pub(crate) struct FeatureEngine {
     indices: BTreeMap<(usize, bool), Arc<Index>>,
     own: [Buffer; 3],
     red: [Buffer; 3],
-    /// Pre-activations `[tuple][Q']` that only reduce reads.
-    pure: Buffer,
+    /// What reduce reads, of the compose operation at work: `[tuple][Q']`.
+    raw: Buffer,
+    /// Extrema of triples: `[row][Q' for each quantifier]`.
+    best: Buffer,
     /// `[tuple of n - 1][n Q']`, of the compose operation at work.
     expanded: Buffer,
     /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
@@ -53,20 +54,25 @@ pub(crate) struct Job<'a> {
     pub(crate) structure: &'a Structure,
 }
 
-fn run(x: &Buffer, stride: usize, map: &MapPlan, weights: &MapWeights) -> Run {
-    Run {
+fn run(x: &Buffer, stride: usize, map: &MapPlan, weights: &MapWeights) -> RowRun {
+    RowRun {
         x: x.as_ptr().wrapping_add(map.columns.start),
         stride,
         columns: map.columns.len(),
         weights: weights.rows.as_ptr(),
-        tile_stride: weights.rows.len() / map.outputs * BLOCK,
     }
 }
 
 impl FeatureEngine {
     pub(crate) fn bytes(&self) -> usize {
         let several = self.own.iter().chain(&self.red).chain(&self.pairs);
-        let singles = [&self.pure, &self.expanded, &self.coefficients, &self.inputs];
+        let singles = [
+            &self.raw,
+            &self.best,
+            &self.expanded,
+            &self.coefficients,
+            &self.inputs,
+        ];
         several.map(Buffer::bytes).sum::<usize>()
             + singles.into_iter().map(Buffer::bytes).sum::<usize>()
             + self.orbit_classes.capacity() * 4
@@ -104,18 +110,19 @@ impl FeatureEngine {
                 }
             }
         }
-        self.pure.at(0)
+        self.raw.at(0)
     }
 
     fn reserve(&mut self, plan: &Plan, index: &Index) {
         let top = plan.max_arity.min(2);
         for n in 0..=top {
-            let rows = index.tables[n].live.len();
+            let rows = index.rows(n);
             self.own[n].reserve(rows * plan.own_columns[n]);
             self.red[n].reserve(rows * plan.red_columns[n]);
         }
-        self.pure
-            .reserve(index.tables[top].live.len() * plan.features + plan.features);
+        let rows = index.rows(top);
+        self.raw.reserve((rows + 1) * plan.features);
+        self.best.reserve(rows * plan.features * plan.quantifiers);
         self.expanded.reserve(2 * index.objects * plan.features);
     }
 
@@ -126,7 +133,7 @@ impl FeatureEngine {
         for n in 0..=top {
             let (own, red) = (plan.own_columns[n], plan.red_columns[n]);
             let (inputs, reduced) = (plan.inputs(n), plan.inputs(n + 1) * plan.quantifiers);
-            for row in 0..index.tables[n].live.len() {
+            for row in 0..index.rows(n) {
                 self.own[n].fill(row * own, inputs, 0.0);
                 self.red[n].fill(row * red, reduced, 0.0);
             }
@@ -156,10 +163,13 @@ impl FeatureEngine {
                     self.red[n - 1].add(target * red + inputs + c, 1.0);
                 }
             }
+            if n == 2 {
+                to_sums(&mut self.own[2], index, own, inputs);
+            }
             if plan.quantifiers == 2 {
                 // From how many hold to whether all do.
-                let all = index.members(n).len() / index.tables[n - 1].live.len();
-                for target in 0..index.tables[n - 1].live.len() {
+                let all = index.members(n).len() / index.rows(n - 1);
+                for target in 0..index.rows(n - 1) {
                     for i in target * red + inputs..target * red + 2 * inputs {
                         let holds = self.red[n - 1].at(i) == all as f32;
                         self.red[n - 1].set(i, f32::from(u8::from(holds)));
@@ -179,28 +189,49 @@ impl FeatureEngine {
         to: *mut f32,
     ) {
         let n = map.arity;
-        let table = &index.tables[n];
         let runs = [run(
             &self.own[n],
             job.plan.own_columns[n],
             map,
             &weights.expand,
         )];
-        dispatch(
-            job.simd,
-            &RowMap(Map {
-                live: &table.live,
-                permuted: &table.permuted,
-                without: &[],
-                arity: n,
-                start: weights.expand_start(),
-                runs: &runs,
-                y: to,
-                y_stride: map.outputs,
-                outputs: map.outputs,
-                activate: false,
-            }),
-        );
+        let bias = if weights.expand_bias.is_empty() {
+            null()
+        } else {
+            weights.expand_bias.as_ptr()
+        };
+        if n == 2 {
+            dispatch(
+                job.simd,
+                &PairMap {
+                    pairs: index.rows(2) / 2,
+                    without: &index.without,
+                    bias,
+                    expanded: null(),
+                    runs: &runs,
+                    outputs: map.outputs,
+                    activate: false,
+                    y: to,
+                    y_stride: map.outputs,
+                    sums: null_mut(),
+                    sums_stride: 0,
+                },
+            );
+        } else {
+            dispatch(
+                job.simd,
+                &RowMap {
+                    rows: index.rows(n),
+                    bias,
+                    expanded: null(),
+                    runs: &runs,
+                    y: to,
+                    y_stride: map.outputs,
+                    outputs: map.outputs,
+                    activate: false,
+                },
+            );
+        }
     }
 
     fn compose(
@@ -212,12 +243,13 @@ impl FeatureEngine {
         weights: &ComposeWeights,
     ) {
         let plan = job.plan;
+        let mut expanded = null();
         if let Some(map) = &compose.expand {
             let to = self.expanded.as_mut_ptr();
             self.expand(job, index, map, weights, to);
+            expanded = self.expanded.as_ptr();
         }
-        let table = &index.tables[n];
-        let features = weights.bias.len();
+        let outputs = weights.bias.len();
         let mut runs = Vec::with_capacity(2);
         if let Some(map) = &compose.own {
             runs.push(run(&self.own[n], plan.own_columns[n], map, &weights.own));
@@ -225,34 +257,48 @@ impl FeatureEngine {
         if let Some(map) = &compose.red {
             runs.push(run(&self.red[n], plan.red_columns[n], map, &weights.red));
         }
-        let (y, y_stride) = match compose.column {
-            Some(column) => (
-                self.own[n].as_mut_ptr().wrapping_add(column),
-                plan.own_columns[n],
-            ),
-            None => (self.pure.as_mut_ptr(), features),
+        let own = match compose.column {
+            Some(column) => self.own[n].as_mut_ptr().wrapping_add(column),
+            None => null_mut(),
         };
-        dispatch(
-            job.simd,
-            &RowMap(Map {
-                live: &table.live,
-                permuted: &table.permuted,
-                without: &table.without,
-                arity: n,
-                start: Start::Compose {
-                    bias: weights.bias.as_ptr(),
-                    expanded: match &compose.expand {
-                        Some(_) => self.expanded.as_ptr(),
-                        None => null(),
-                    },
+        let (mut y, mut y_stride) = (self.raw.as_mut_ptr(), outputs);
+        let bias = weights.bias.as_ptr();
+        let activate = compose.column.is_some();
+        if n == 2 {
+            dispatch(
+                job.simd,
+                &PairMap {
+                    pairs: index.rows(2) / 2,
+                    without: &index.without,
+                    bias,
+                    expanded,
+                    runs: &runs,
+                    outputs,
+                    activate,
+                    y,
+                    y_stride,
+                    sums: own,
+                    sums_stride: plan.own_columns[2],
                 },
-                runs: &runs,
-                y,
-                y_stride,
-                outputs: features,
-                activate: compose.column.is_some(),
-            }),
-        );
+            );
+        } else {
+            if !own.is_null() {
+                (y, y_stride) = (own, plan.own_columns[n]);
+            }
+            dispatch(
+                job.simd,
+                &RowMap {
+                    rows: index.rows(n),
+                    bias,
+                    expanded,
+                    runs: &runs,
+                    y,
+                    y_stride,
+                    outputs,
+                    activate,
+                },
+            );
+        }
         let Some(column) = compose.red_column else {
             return;
         };
@@ -260,16 +306,27 @@ impl FeatureEngine {
             job.simd,
             &ReduceRows {
                 members: index.members(n),
-                targets: index.tables[n - 1].live.len(),
+                targets: index.rows(n - 1),
                 x: y,
                 x_stride: y_stride,
-                features,
+                features: outputs,
                 both: plan.quantifiers == 2,
-                activate: compose.column.is_none(),
+                activate: !activate,
                 red: self.red[n - 1].as_mut_ptr().wrapping_add(column),
                 red_stride: plan.red_columns[n - 1],
             },
         );
+    }
+}
+
+/// From the rows of (a, b) and (b, a) to their sum and difference, in the first `columns` columns.
+fn to_sums(rows: &mut Buffer, index: &Index, stride: usize, columns: usize) {
+    let rows = rows.as_mut_slice();
+    for pair in 0..index.rows(2) / 2 {
+        for c in 2 * pair * stride..2 * pair * stride + columns {
+            let (ab, ba) = (rows[c], rows[c + stride]);
+            (rows[c], rows[c + stride]) = (ab + ba, ab - ba);
+        }
     }
 }
 

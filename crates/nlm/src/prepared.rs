@@ -12,7 +12,9 @@ pub(crate) struct MapWeights {
     pub(crate) forward: Vec<f32>,
     /// `[learned column tile][π][output][TILE]`.
     pub(crate) transposed: Vec<f32>,
-    /// `[output block][π][column][BLOCK]`.
+    /// `[output block][column][BLOCK]` up to arity 1, at arity 2
+    /// `[output block][2][column][BLOCK]`: half the sum of the weights of a channel and of its
+    /// permuted copy, then half the difference.
     pub(crate) rows: Vec<f32>,
 }
 
@@ -140,10 +142,22 @@ impl MapWeights {
                 }
             }
         }
-        let mut rows = Vec::with_capacity(map.params.len());
-        for f in (0..map.outputs).step_by(BLOCK) {
-            for row in 0..perms * columns {
-                rows.extend((f..f + BLOCK).map(|f| weight(map, flat, row * map.outputs + f)));
+        let mut rows = Vec::new();
+        if map.arity <= 2 {
+            rows.reserve(map.params.len());
+            let at = |p: usize, c: usize, f: usize| {
+                weight(map, flat, (p * columns + c) * map.outputs + f)
+            };
+            for f in (0..map.outputs).step_by(BLOCK) {
+                for p in 0..perms {
+                    for c in 0..columns {
+                        rows.extend((f..f + BLOCK).map(|f| match (perms, p) {
+                            (1, _) => at(0, c, f),
+                            (_, 0) => 0.5 * (at(0, c, f) + at(1, c, f)),
+                            _ => 0.5 * (at(0, c, f) - at(1, c, f)),
+                        }));
+                    }
+                }
             }
         }
         Self {

@@ -12,11 +12,11 @@ use super::FeatureEngine;
 use super::Job;
 use super::index::Index;
 use crate::kernels::dispatch_half as dispatch;
-use crate::kernels::map::{Map, Run};
 use crate::kernels::orbit::{SIX, orbit_count};
 use crate::kernels::orbit_rows::{ClassSlots, ClassTable};
-use crate::kernels::rows::RowMap;
+use crate::kernels::rows::{PairMap, RowRun};
 use crate::plan::{BLOCK, Plan};
+use std::ptr::{null, null_mut};
 
 /// More patterns than this in one structure, and its first layer is computed orbit by orbit.
 const PATTERNS: usize = 32;
@@ -33,7 +33,7 @@ pub(crate) struct Classes {
     class_of: Vec<u32>,
     /// The patterns of each class.
     members: Vec<[u16; 3]>,
-    /// `[pattern][2][channels]`.
+    /// `[pattern][2][channels]`, sums and differences.
     inputs: Vec<f32>,
     /// `[pattern][2][3][Q']`.
     expanded: Vec<f32>,
@@ -94,7 +94,7 @@ impl Classes {
     /// The pattern of each pair of the structure; false where there are too many.
     fn find_patterns(&mut self, job: &Job<'_>, index: &Index) -> bool {
         let channels = job.plan.inputs(2);
-        let pairs = index.tables[2].live.len() / 2;
+        let pairs = index.rows(2) / 2;
         self.bits.clear();
         self.bits.resize(pairs, 0);
         let mut touched = Vec::new();
@@ -152,35 +152,37 @@ impl Classes {
             return;
         }
         for &bits in &self.patterns[done..] {
+            let bit = |c: usize| f32::from((bits >> c & 1) as u8);
             self.inputs
-                .extend((0..2 * channels).map(|c| f32::from((bits >> c & 1) as u8)));
+                .extend((0..channels).map(|c| bit(c) + bit(c + channels)));
+            self.inputs
+                .extend((0..channels).map(|c| bit(c) - bit(c + channels)));
         }
         self.expanded
             .resize(self.patterns.len() * 2 * map.outputs, 0.0);
-        let live: Vec<u32> = (2 * done as u32..2 * self.patterns.len() as u32).collect();
-        let mut permuted = live.clone();
-        permuted.extend(live.iter().map(|row| row ^ 1));
-        let run = Run {
-            x: self.inputs.as_ptr().wrapping_add(map.columns.start),
+        let run = RowRun {
+            x: self.inputs[2 * done * channels..]
+                .as_ptr()
+                .wrapping_add(map.columns.start),
             stride: channels,
             columns: map.columns.len(),
             weights: weights.expand.rows.as_ptr(),
-            tile_stride: weights.expand.rows.len() / map.outputs * BLOCK,
         };
         dispatch(
             job.simd,
-            &RowMap(Map {
-                live: &live,
-                permuted: &permuted,
+            &PairMap {
+                pairs: self.patterns.len() - done,
                 without: &[],
-                arity: 2,
-                start: weights.expand_start(),
+                bias: weights.expand_bias.as_ptr(),
+                expanded: null(),
                 runs: &[run],
-                y: self.expanded.as_mut_ptr(),
-                y_stride: map.outputs,
                 outputs: map.outputs,
                 activate: false,
-            }),
+                y: self.expanded[2 * done * map.outputs..].as_mut_ptr(),
+                y_stride: map.outputs,
+                sums: null_mut(),
+                sums_stride: 0,
+            },
         );
     }
 

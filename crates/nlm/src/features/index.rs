@@ -3,17 +3,6 @@
 use crate::kernels::orbit_rows::Pairs;
 use crate::kernels::triples::Orbits;
 
-/// Index tables for the tuples of one arity.
-#[derive(Debug, Default)]
-pub(crate) struct Table {
-    /// 0, 1, 2, ...
-    pub(crate) live: Vec<u32>,
-    /// `[π][row]`.
-    pub(crate) permuted: Vec<u32>,
-    /// `[k][row]`: the row without position k, one arity below.
-    pub(crate) without: Vec<u32>,
-}
-
 /// The rows of a structure with so many objects.
 ///
 /// Unordered pairs a <= b (a < b with `distinct`) are counted by a, then b; the pair p has rows
@@ -22,8 +11,12 @@ pub(crate) struct Table {
 pub(crate) struct Index {
     pub(crate) objects: usize,
     pub(crate) distinct: bool,
-    pub(crate) tables: [Table; 3],
+    /// How many rows each arity has.
+    rows: [usize; 3],
+    /// `[k][row]`: the object of a pair without position k.
+    pub(crate) without: Vec<u32>,
     starts: Vec<usize>,
+    objects_in_order: Vec<u32>,
     /// `[x][other object]`: the rows of the pairs (x, ·).
     pair_members: Vec<u32>,
 }
@@ -40,32 +33,16 @@ impl Index {
             pairs += objects - first.min(objects);
             ends.extend((first..objects).map(|b| [a as u32, b as u32]));
         }
-        let count = |n: usize| (0..n as u32).collect::<Vec<u32>>();
-        let nullary = Table {
-            live: count(1),
-            permuted: count(1),
-            without: Vec::new(),
-        };
-        let unary = Table {
-            live: count(objects),
-            permuted: count(objects),
-            without: vec![0; objects],
-        };
-        let mut binary = Table {
-            live: count(2 * pairs),
-            permuted: count(2 * pairs),
-            // (a, b) without position 0 is b; (b, a) without it is a.
-            without: ends.iter().flat_map(|&[a, b]| [b, a]).collect(),
-        };
-        binary
-            .permuted
-            .extend((0..2 * pairs as u32).map(|row| row ^ 1));
-        binary.without.extend(ends.iter().flatten());
+        // (a, b) without position 0 is b; (b, a) without it is a.
+        let mut without: Vec<u32> = ends.iter().flat_map(|&[a, b]| [b, a]).collect();
+        without.extend(ends.iter().flatten());
         let mut index = Self {
             objects,
             distinct,
-            tables: [nullary, unary, binary],
+            rows: [1, objects, 2 * pairs],
+            without,
             starts,
+            objects_in_order: (0..objects as u32).collect(),
             pair_members: Vec::new(),
         };
         for x in 0..objects {
@@ -76,6 +53,11 @@ impl Index {
             }
         }
         index
+    }
+
+    /// How many rows this arity has.
+    pub(crate) fn rows(&self, arity: usize) -> usize {
+        self.rows[arity]
     }
 
     pub(crate) fn orbits(&self) -> Orbits {
@@ -104,7 +86,7 @@ impl Index {
     /// The rows of arity n that are reduced, for each row of arity n - 1.
     pub(crate) fn members(&self, n: usize) -> &[u32] {
         match n {
-            1 => &self.tables[1].live,
+            1 => &self.objects_in_order,
             _ => &self.pair_members,
         }
     }

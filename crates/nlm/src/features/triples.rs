@@ -2,7 +2,7 @@
 
 use super::classes::reads_first;
 use super::index::Index;
-use super::{FeatureEngine, Job};
+use super::{FeatureEngine, Job, to_sums};
 use crate::buffer::Buffer;
 use crate::engine::{orbit_index, slots_of, ternary};
 use crate::kernels::dispatch_half as dispatch;
@@ -134,7 +134,7 @@ impl FeatureEngine {
             } else {
                 objects
             };
-            for row in 0..index.tables[2].live.len() {
+            for row in 0..index.rows(2) {
                 let at = row * red_columns + channels;
                 for i in at..at + channels {
                     let holds = red.at(i) == all as f32;
@@ -142,6 +142,7 @@ impl FeatureEngine {
                 }
             }
         }
+        to_sums(red, index, red_columns, channels * plan.quantifiers);
     }
 
     /// Compose at arity 3 and its reduction.
@@ -150,10 +151,9 @@ impl FeatureEngine {
         let features = plan.features;
         let both = plan.quantifiers == 2;
         let compose = &plan.layers[layer][3];
-        let rows = index.tables[2].live.len();
+        let rows = index.rows(2);
         let column = compose.red_column.expect("triples are reduced");
-        let red = self.red[2].as_mut_ptr().wrapping_add(column);
-        let red_stride = plan.red_columns[2];
+        let best = self.best.as_mut_ptr();
         let columns = Columns::new(plan, finite);
         let by_class = finite && layer == 0;
         if !by_class && let Some(map) = &compose.expand {
@@ -170,8 +170,7 @@ impl FeatureEngine {
                 rows,
                 features,
                 both,
-                red,
-                red_stride,
+                best,
             },
         );
         let table = if finite && layer > 0 && reads_first(plan, layer) {
@@ -199,29 +198,29 @@ impl FeatureEngine {
                     },
                     features,
                     both,
-                    red,
-                    red_stride,
+                    best,
                 },
             );
         } else {
-            self.steps(job, index, layer, finite, red);
+            self.steps(job, index, layer, finite);
         }
         dispatch(
             job.simd,
             &EndRows {
-                rows,
+                pairs: rows / 2,
                 empty: plan.distinct && index.objects < 3,
                 activate: pure && !by_class,
                 features,
-                both,
-                red,
-                red_stride,
+                columns: features * plan.quantifiers,
+                best,
+                red: self.red[2].as_mut_ptr().wrapping_add(column),
+                red_stride: plan.red_columns[2],
             },
         );
     }
 
     /// Orbit by orbit, with products.
-    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: bool, red: *mut f32) {
+    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: bool) {
         let plan = job.plan;
         let columns = Columns::new(plan, finite);
         let stored = self.stored(orbit_count(index.objects, plan.distinct), &columns);
@@ -260,8 +259,7 @@ impl FeatureEngine {
                 columns: columns.total,
                 inputs: self.inputs.as_ptr(),
                 input_columns: columns.input_columns,
-                red,
-                red_stride: plan.red_columns[2],
+                best: self.best.as_mut_ptr(),
             },
         );
     }

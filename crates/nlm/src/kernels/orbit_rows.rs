@@ -52,9 +52,8 @@ pub(crate) struct LookUp<'a> {
     pub(crate) expanded: *const f32,
     pub(crate) features: usize,
     pub(crate) both: bool,
-    /// `[row][columns]`, maxima then minima, started at ∓infinity.
-    pub(crate) red: *mut f32,
-    pub(crate) red_stride: usize,
+    /// `[row][features for each quantifier]`, maxima then minima, started at ∓infinity.
+    pub(crate) best: *mut f32,
 }
 
 impl Kernel for LookUp<'_> {
@@ -62,75 +61,78 @@ impl Kernel for LookUp<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `pass`.
         unsafe {
-            for f in (0..self.features).step_by(V::LANES) {
-                match (self.both, self.expanded.is_null()) {
-                    (false, false) => self.pass::<V, false, true>(f),
-                    (true, false) => self.pass::<V, true, true>(f),
-                    (false, true) => self.pass::<V, false, false>(f),
-                    (true, true) => self.pass::<V, true, false>(f),
-                }
+            // Eight features are the rule, and then every offset is a constant.
+            if self.features == BLOCK {
+                self.passes::<V, BLOCK>();
+            } else {
+                self.passes::<V, 0>();
             }
         }
     }
 }
 
 impl LookUp<'_> {
-    /// What a pair contributes as the pair without position 0, 1, 2.
     #[inline(always)]
-    unsafe fn three<V: Vector>(&self, row: usize, f: usize) -> [V; 3] {
-        // SAFETY: rows and features are within the tensor.
+    unsafe fn passes<V: Vector, const F: usize>(&self) {
+        // SAFETY: see `pass`.
         unsafe {
-            let at = self.expanded.add(row * 3 * self.features + f);
-            let (b, c) = (at.add(self.features), at.add(2 * self.features));
-            [V::load(at), V::load(b), V::load(c)]
+            for f in (0..self.features).step_by(V::LANES) {
+                match (self.both, self.expanded.is_null()) {
+                    (false, false) => self.pass::<V, F, false, true>(f),
+                    (true, false) => self.pass::<V, F, true, true>(f),
+                    (false, true) => self.pass::<V, F, false, false>(f),
+                    (true, true) => self.pass::<V, F, true, false>(f),
+                }
+            }
         }
     }
 
+    /// Features f .. f + 8 of every orbit. F is the number of features, or 0.
     #[inline(always)]
-    unsafe fn red_at(&self, row: usize, f: usize) -> *mut f32 {
-        // SAFETY: rows and features are within the tensor.
-        unsafe { self.red.add(row * self.red_stride + f) }
-    }
-
-    /// Features f .. f + 8 of every orbit.
-    #[inline(always)]
-    unsafe fn pass<V: Vector, const BOTH: bool, const PAIRS: bool>(&self, f: usize) {
+    unsafe fn pass<V: Vector, const F: usize, const BOTH: bool, const PAIRS: bool>(
+        &self,
+        f: usize,
+    ) {
         let n = self.pairs.orbits.objects;
-        let features = self.features;
-        let class_stride = features / V::LANES * SLOTS;
-        let mut orbit = 0;
+        let features = if F > 0 { F } else { self.features };
+        let columns = features * (1 + usize::from(BOTH));
+        let mut class = self.classes.as_ptr();
         // SAFETY: orbits are counted in the order of storage; rows and features are within
         // the tensors.
         unsafe {
-            let table = self.table.add(f / V::LANES * SLOTS);
+            let table = self.table.add(f * SIX);
+            let expanded = self.expanded.wrapping_add(f);
+            let best = self.best.add(f);
             let zero = V::splat(0.0);
             for x in 0..n {
                 for y in self.pairs.orbits.after(x)..n {
-                    let xy = 2 * self.pairs.index(x, y);
-                    let [mut xy0, mut xy1, mut xy2, mut yx0, mut yx1, mut yx2] = [zero; 6];
+                    let first = self.pairs.orbits.after(y);
+                    if first >= n {
+                        continue;
+                    }
+                    let xy = self.pairs.index(x, y);
+                    let (mut xy_parts, mut yx_parts) = ([zero; 3], [zero; 3]);
                     if PAIRS {
-                        [xy0, xy1, xy2] = self.three(xy, f);
-                        [yx0, yx1, yx2] = self.three(xy + 1, f);
+                        (xy_parts, yx_parts) = six_parts(expanded.add(xy * 6 * features), features);
                     }
-                    let (red_xy, red_yx) = (self.red_at(xy, f), self.red_at(xy + 1, f));
-                    let mut max = [V::load(red_xy), V::load(red_yx)];
-                    let mut min = max;
-                    if BOTH {
-                        min = [V::load(red_xy.add(features)), V::load(red_yx.add(features))];
-                    }
-                    for z in self.pairs.orbits.after(y)..n {
-                        let class = *self.classes.get_unchecked(orbit) as usize;
-                        orbit += 1;
-                        let t = table.add(class * class_stride);
-                        let mut slots = load_six::<V>(t);
-                        let (xz, yz) = (2 * self.pairs.index(x, z), 2 * self.pairs.index(y, z));
-                        let (zx, zy) = (xz + 1, yz + 1);
+                    let [xy0, xy1, xy2] = xy_parts;
+                    let [yx0, yx1, yx2] = yx_parts;
+                    let mut max = [V::splat(f32::NEG_INFINITY); 2];
+                    let mut min = [V::splat(f32::INFINITY); 2];
+                    let (xz, yz) = (self.pairs.index(x, first), self.pairs.index(y, first));
+                    let mut parts_xz = expanded.wrapping_add(xz * 6 * features);
+                    let mut parts_yz = expanded.wrapping_add(yz * 6 * features);
+                    let mut best_xz = best.add(xz * 2 * columns);
+                    let mut best_yz = best.add(yz * 2 * columns);
+                    for _ in first..n {
+                        let mut slots = load_six::<V>(table.add(*class as usize * features * SIX));
+                        class = class.add(1);
                         if PAIRS {
+                            let ([xz0, xz1, xz2], [zx0, zx1, zx2]) =
+                                six_parts::<V>(parts_xz, features);
+                            let ([yz0, yz1, yz2], [zy0, zy1, zy2]) =
+                                six_parts::<V>(parts_yz, features);
                             let [t0, t1, t2, t3, t4, t5] = slots;
-                            let [xz0, xz1, xz2] = self.three::<V>(xz, f);
-                            let [zx0, zx1, zx2] = self.three::<V>(zx, f);
-                            let [yz0, yz1, yz2] = self.three::<V>(yz, f);
-                            let [zy0, zy1, zy2] = self.three::<V>(zy, f);
                             slots = [
                                 t0.add(xy2).add(yz0).add(xz1),
                                 t1.add(xy1).add(zy0).add(xz2),
@@ -144,32 +146,51 @@ impl LookUp<'_> {
                         if BOTH {
                             min = [slots[0].min(min[0]), slots[2].min(min[1])];
                         }
-                        for (row, v) in [
-                            (xz, slots[1]),
-                            (yz, slots[3]),
-                            (zx, slots[4]),
-                            (zy, slots[5]),
-                        ] {
-                            let at = self.red_at(row, f);
-                            v.max(V::load(at)).store(at);
-                            if BOTH {
-                                let at = at.add(features);
-                                v.min(V::load(at)).store(at);
-                            }
+                        for (at, ab, ba) in
+                            [(best_xz, slots[1], slots[4]), (best_yz, slots[3], slots[5])]
+                        {
+                            keep::<V, BOTH>(at, features, ab, ab);
+                            keep::<V, BOTH>(at.add(columns), features, ba, ba);
                         }
+                        parts_xz = parts_xz.wrapping_add(6 * features);
+                        parts_yz = parts_yz.wrapping_add(6 * features);
+                        best_xz = best_xz.wrapping_add(2 * columns);
+                        best_yz = best_yz.wrapping_add(2 * columns);
                     }
-                    // An orbit (x, x, z) meets its own row again, so what is there counts.
-                    max[0].max(V::load(red_xy)).store(red_xy);
-                    max[1].max(V::load(red_yx)).store(red_yx);
-                    if BOTH {
-                        for (at, v) in [(red_xy, min[0]), (red_yx, min[1])] {
-                            let at = at.add(features);
-                            v.min(V::load(at)).store(at);
-                        }
-                    }
+                    let at = best.add(xy * 2 * columns);
+                    keep::<V, BOTH>(at, features, max[0], min[0]);
+                    keep::<V, BOTH>(at.add(columns), features, max[1], min[1]);
                 }
             }
         }
+    }
+}
+
+/// Keeps the greater of a maximum and the lesser of a minimum.
+#[inline(always)]
+unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: V, min: V) {
+    // SAFETY: the caller gives a place for both.
+    unsafe {
+        max.max(V::load(at)).store(at);
+        if BOTH {
+            let at = at.add(features);
+            min.min(V::load(at)).store(at);
+        }
+    }
+}
+
+/// What (a, b) and (b, a) contribute as the pair without position 0, 1, 2.
+#[inline(always)]
+unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
+    // SAFETY: the caller gives the two rows of a pair.
+    unsafe {
+        let ba = at.add(3 * features);
+        let (ab1, ab2) = (at.add(features), at.add(2 * features));
+        let (ba1, ba2) = (ba.add(features), ba.add(2 * features));
+        (
+            [V::load(at), V::load(ab1), V::load(ab2)],
+            [V::load(ba), V::load(ba1), V::load(ba2)],
+        )
     }
 }
 
@@ -215,8 +236,8 @@ pub(crate) struct OrbitRows<'a> {
     /// With `own_stride` 0: the input columns of every orbit.
     pub(crate) inputs: *const f32,
     pub(crate) input_columns: usize,
-    pub(crate) red: *mut f32,
-    pub(crate) red_stride: usize,
+    /// As in [`LookUp`].
+    pub(crate) best: *mut f32,
 }
 
 impl Kernel for OrbitRows<'_> {
@@ -316,8 +337,9 @@ impl OrbitRows<'_> {
     unsafe fn reduce<V: Vector>(&self, rows: &[usize; SIX], f: usize, slots: [V; SIX]) {
         // SAFETY: rows and features are within the tensors.
         unsafe {
+            let columns = self.features * (1 + usize::from(self.both));
             for (row, slot) in rows.iter().zip(slots) {
-                let at = self.red.add(row * self.red_stride + f);
+                let at = self.best.add(row * columns + f);
                 slot.max(V::load(at)).store(at);
                 if self.both {
                     let at = at.add(self.features);
