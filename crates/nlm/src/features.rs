@@ -6,6 +6,7 @@
 
 mod classes;
 mod index;
+mod sparse;
 mod triples;
 
 use crate::buffer::Buffer;
@@ -17,6 +18,7 @@ use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::Classes;
 use index::Index;
+use sparse::Sparse;
 use std::collections::BTreeMap;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -37,6 +39,9 @@ pub(crate) struct FeatureEngine {
     /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
     pairs: Vec<Buffer>,
     classes: Classes,
+    sparse: Sparse,
+    /// See [`Far`](crate::kernels::sparse::Far): both factors, then the product.
+    far: Buffer,
     /// The class of each orbit in the first layer.
     orbit_classes: Vec<u32>,
     coefficients: Buffer,
@@ -69,6 +74,7 @@ impl FeatureEngine {
         let singles = [
             &self.raw,
             &self.best,
+            &self.far,
             &self.expanded,
             &self.coefficients,
             &self.inputs,
@@ -77,6 +83,7 @@ impl FeatureEngine {
             + singles.into_iter().map(Buffer::bytes).sum::<usize>()
             + self.orbit_classes.capacity() * 4
             + self.classes.bytes()
+            + self.sparse.bytes()
     }
 
     fn index(&mut self, objects: usize, distinct: bool) -> Arc<Index> {
@@ -96,15 +103,15 @@ impl FeatureEngine {
         let index = self.index(job.structure.objects(), plan.distinct);
         self.reserve(plan, &index);
         self.load(job, &index);
-        let finite = plan.max_arity == 3 && self.classify(job, &index);
+        let first = self.classify(job, &index);
         if plan.max_arity == 3 {
-            self.load_triples(job, &index, finite);
+            self.load_triples(job, &index, first);
         }
         for (layer, composes) in plan.layers.iter().enumerate() {
             for (n, compose) in composes.iter().enumerate() {
                 let weights = &job.weights[layer][n];
                 if n == 3 {
-                    self.triples(job, &index, layer, finite);
+                    self.triples(job, &index, layer, first);
                 } else {
                     self.compose(job, &index, n, compose, weights);
                 }

@@ -19,7 +19,8 @@ use crate::plan::{BLOCK, Plan};
 use std::ptr::{null, null_mut};
 
 /// More patterns than this in one structure, and its first layer is computed orbit by orbit.
-const PATTERNS: usize = 32;
+const PATTERNS: usize = 1 << PATTERN_BITS;
+pub(super) const PATTERN_BITS: u32 = 5;
 /// No class yet.
 const NONE: u32 = u32::MAX;
 
@@ -45,6 +46,8 @@ pub(crate) struct Classes {
     /// The bits of each pair of the structure at hand, then its pattern.
     bits: Vec<u64>,
     pattern_of: Vec<u16>,
+    /// The pairs a <= b that are not empty.
+    pub(super) related: Vec<[u32; 2]>,
 }
 
 /// Whether the first layer has triples that read boolean pairs and nothing else.
@@ -97,6 +100,7 @@ impl Classes {
         let pairs = index.rows(2) / 2;
         self.bits.clear();
         self.bits.resize(pairs, 0);
+        self.related.clear();
         let mut touched = Vec::new();
         for (c, x) in job.structure.propositions(2) {
             let (x, y) = (usize::from(x[0]), usize::from(x[1]));
@@ -109,6 +113,7 @@ impl Classes {
             let bits = &mut self.bits[row / 2];
             if *bits == 0 {
                 touched.push(row as u32 / 2);
+                self.related.push([x.min(y) as u32, x.max(y) as u32]);
             }
             *bits |= bit | twin;
         }
@@ -138,6 +143,54 @@ impl Classes {
             self.pattern_of[pair as usize] = pattern as u16;
         }
         true
+    }
+
+    /// The pattern of the pair with this row.
+    #[inline]
+    pub(super) fn pattern_of_row(&self, row: u32) -> u16 {
+        self.pattern_of[row as usize / 2]
+    }
+
+    /// The class with these patterns: `xy << 2 * PATTERN_BITS | xz << PATTERN_BITS | yz`.
+    #[inline]
+    pub(super) fn class(&mut self, key: usize) -> u32 {
+        let class = self.class_of[key];
+        if class == NONE {
+            return self.add(key);
+        }
+        class
+    }
+
+    #[cold]
+    fn add(&mut self, key: usize) -> u32 {
+        let class = self.members.len() as u32;
+        self.class_of[key] = class;
+        let pattern = |k: u32| (key >> (k * PATTERN_BITS) & (PATTERNS - 1)) as u16;
+        self.members.push([pattern(2), pattern(1), pattern(0)]);
+        class
+    }
+
+    /// The class of every orbit, in the order of the kernels.
+    fn of_orbits(&mut self, index: &Index, to: &mut Vec<u32>) {
+        let n = index.objects;
+        let (pairs, orbits) = (index.pairs(), index.orbits());
+        to.clear();
+        to.reserve(orbit_count(n, index.distinct));
+        for x in 0..n {
+            for y in orbits.after(x)..n {
+                let first = orbits.after(y);
+                if first >= n {
+                    continue;
+                }
+                let xy = usize::from(self.pattern_of[pairs.index(x, y)]) << (2 * PATTERN_BITS);
+                let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
+                for k in 0..n - first {
+                    let xz = usize::from(self.pattern_of[xz + k]) << PATTERN_BITS;
+                    let yz = usize::from(self.pattern_of[yz + k]);
+                    to.push(self.class(xy | xz | yz));
+                }
+            }
+        }
     }
 
     /// What the pairs of new patterns contribute to triples.
@@ -242,48 +295,47 @@ pub(super) fn reads_first(plan: &Plan, layer: usize) -> bool {
         .is_some_and(|map| map.columns.start == 0)
 }
 
+/// How the first layer's triples are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// By classes, pairs with their neighbours.
+    Sparse,
+    /// By classes, orbit by orbit.
+    Dense,
+    /// As every other layer.
+    NotFinite,
+}
+
 impl FeatureEngine {
-    /// The class of every orbit in the first layer, with tables for all of them; false where the
-    /// first layer is not finite, or not worth it.
-    pub(super) fn classify(&mut self, job: &Job<'_>, index: &Index) -> bool {
+    /// Finds the classes of the first layer, with tables for all of them.
+    pub(super) fn classify(&mut self, job: &Job<'_>, index: &Index) -> First {
         if !may_be_finite(job.plan) {
-            return false;
+            return First::NotFinite;
         }
         let classes = &mut self.classes;
         if classes.generation != job.generation {
             classes.restart(job.generation);
         }
         if !classes.find_patterns(job, index) {
-            return false;
+            return First::NotFinite;
         }
-        let n = index.objects;
-        let (pairs, orbits) = (index.pairs(), index.orbits());
-        self.orbit_classes.clear();
-        self.orbit_classes.reserve(orbit_count(n, index.distinct));
-        for x in 0..n {
-            for y in orbits.after(x)..n {
-                let xy = usize::from(classes.pattern_of[pairs.index(x, y)]) * PATTERNS * PATTERNS;
-                let first = orbits.after(y);
-                if first >= n {
-                    continue;
-                }
-                let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
-                let class_of = &mut classes.class_of[xy..xy + PATTERNS * PATTERNS];
-                let xz = &classes.pattern_of[xz..xz + n - first];
-                let yz = &classes.pattern_of[yz..yz + n - first];
-                for (&xz, &yz) in xz.iter().zip(yz) {
-                    let class = &mut class_of[usize::from(xz) * PATTERNS + usize::from(yz)];
-                    if *class == NONE {
-                        *class = classes.members.len() as u32;
-                        classes
-                            .members
-                            .push([(xy / (PATTERNS * PATTERNS)) as u16, xz, yz]);
-                    }
-                    self.orbit_classes.push(*class);
-                }
-            }
+        let first = if self.sparse.find(classes, index) {
+            First::Sparse
+        } else {
+            First::Dense
+        };
+        if first == First::Dense || orbit_by_orbit(job.plan) {
+            classes.of_orbits(index, &mut self.orbit_classes);
         }
         classes.fill_tables(job);
-        true
+        first
     }
+}
+
+/// Whether some layer reads or keeps triples beyond the first layer's, so that orbits need their class.
+fn orbit_by_orbit(plan: &Plan) -> bool {
+    plan.layers[1..]
+        .iter()
+        .filter_map(|layer| layer.get(3))
+        .any(|compose| compose.column.is_some())
 }

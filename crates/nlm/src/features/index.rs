@@ -17,6 +17,8 @@ pub(crate) struct Index {
     pub(crate) without: Vec<u32>,
     starts: Vec<usize>,
     objects_in_order: Vec<u32>,
+    /// `[x][y]`: the row of (x, y); 0 for (x, x) with `distinct`.
+    row_of: Vec<u32>,
     /// `[x][other object]`: the rows of the pairs (x, ·).
     pair_members: Vec<u32>,
 }
@@ -43,12 +45,16 @@ impl Index {
             without,
             starts,
             objects_in_order: (0..objects as u32).collect(),
+            row_of: vec![0; objects * objects],
             pair_members: Vec::new(),
         };
         for x in 0..objects {
             for y in 0..objects {
                 if !(distinct && x == y) {
-                    index.pair_members.push(index.row(x, y) as u32);
+                    let pair = index.pairs().index(x.min(y), x.max(y));
+                    let row = (2 * pair + usize::from(x > y)) as u32;
+                    index.row_of[x * objects + y] = row;
+                    index.pair_members.push(row);
                 }
             }
         }
@@ -75,12 +81,14 @@ impl Index {
     }
 
     /// The row of a pair (x, y).
+    #[inline]
     pub(crate) fn row(&self, x: usize, y: usize) -> usize {
-        if x <= y {
-            2 * self.pairs().index(x, y)
-        } else {
-            2 * self.pairs().index(y, x) + 1
-        }
+        self.row_of[x * self.objects + y] as usize
+    }
+
+    /// The rows of the pairs (x, 0), (x, 1), ...
+    pub(crate) fn rows_of(&self, x: usize) -> &[u32] {
+        &self.row_of[x * self.objects..(x + 1) * self.objects]
     }
 
     /// The rows of arity n that are reduced, for each row of arity n - 1.

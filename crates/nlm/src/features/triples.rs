@@ -1,6 +1,6 @@
 //! The engine with features in lanes at arity 3.
 
-use super::classes::reads_first;
+use super::classes::{First, reads_first};
 use super::index::Index;
 use super::{FeatureEngine, Job, to_sums};
 use crate::buffer::Buffer;
@@ -30,7 +30,8 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(plan: &Plan, finite: bool) -> Self {
+    fn new(plan: &Plan, first: First) -> Self {
+        let finite = first != First::NotFinite;
         let inputs = plan.inputs(3);
         let kept = plan.layers[0].get(3).is_some_and(|c| c.column.is_some());
         let finite = if finite && kept { plan.features } else { 0 };
@@ -85,10 +86,10 @@ impl FeatureEngine {
     }
 
     /// Writes the coefficients of the ternary propositions and their reductions.
-    pub(super) fn load_triples(&mut self, job: &Job<'_>, index: &Index, finite: bool) {
+    pub(super) fn load_triples(&mut self, job: &Job<'_>, index: &Index, first: First) {
         let plan = job.plan;
         let (objects, distinct) = (index.objects, plan.distinct);
-        let columns = Columns::new(plan, finite);
+        let columns = Columns::new(plan, first);
         let orbits = orbit_count(objects, distinct);
         let stored = self.stored(orbits, &columns);
         let room = if stored { orbits } else { TILE_ORBITS };
@@ -146,15 +147,16 @@ impl FeatureEngine {
     }
 
     /// Compose at arity 3 and its reduction.
-    pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: bool) {
+    pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, first: First) {
         let plan = job.plan;
+        let finite = first != First::NotFinite;
         let features = plan.features;
         let both = plan.quantifiers == 2;
         let compose = &plan.layers[layer][3];
         let rows = index.rows(2);
         let column = compose.red_column.expect("triples are reduced");
         let best = self.best.as_mut_ptr();
-        let columns = Columns::new(plan, finite);
+        let columns = Columns::new(plan, first);
         let by_class = finite && layer == 0;
         if !by_class && let Some(map) = &compose.expand {
             while self.pairs.len() <= layer {
@@ -164,15 +166,6 @@ impl FeatureEngine {
             let to = self.pairs[layer].as_mut_ptr();
             self.expand(job, index, map, &job.weights[layer][3], to);
         }
-        dispatch(
-            job.simd,
-            &StartRows {
-                rows,
-                features,
-                both,
-                best,
-            },
-        );
         let table = if finite && layer > 0 && reads_first(plan, layer) {
             self.classes.table(layer)
         } else {
@@ -181,20 +174,27 @@ impl FeatureEngine {
         let parts = columns.parts(compose, &job.weights[layer][3].orbit.rows);
         let pairs = index.pairs();
         let pure = compose.column.is_none();
-        if by_class || (pure && parts.is_empty() && !table.is_null()) {
+        let by_table = by_class || (pure && parts.is_empty() && !table.is_null());
+        let table = if by_class {
+            self.classes.slots()
+        } else {
+            table
+        };
+        let with_pairs = !by_class && compose.expand.is_some();
+        if by_table && first == First::Sparse && (by_class || with_pairs) {
+            self.near(job, index, table, with_pairs.then_some(layer));
+        } else if by_table {
+            self.start(job, index);
             dispatch(
                 job.simd,
                 &LookUp {
                     pairs,
                     classes: &self.orbit_classes,
-                    table: if by_class {
-                        self.classes.slots()
+                    table,
+                    expanded: if with_pairs {
+                        self.pairs[layer].as_ptr()
                     } else {
-                        table
-                    },
-                    expanded: match &compose.expand {
-                        Some(_) if !by_class => self.pairs[layer].as_ptr(),
-                        _ => null(),
+                        null()
                     },
                     features,
                     both,
@@ -202,7 +202,8 @@ impl FeatureEngine {
                 },
             );
         } else {
-            self.steps(job, index, layer, finite);
+            self.start(job, index);
+            self.steps(job, index, layer, first);
         }
         dispatch(
             job.simd,
@@ -219,13 +220,27 @@ impl FeatureEngine {
         );
     }
 
+    /// Starts a reduction at ∓infinity.
+    fn start(&mut self, job: &Job<'_>, index: &Index) {
+        dispatch(
+            job.simd,
+            &StartRows {
+                rows: index.rows(2),
+                features: job.plan.features,
+                both: job.plan.quantifiers == 2,
+                best: self.best.as_mut_ptr(),
+            },
+        );
+    }
+
     /// Orbit by orbit, with products.
-    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: bool) {
+    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, first: First) {
         let plan = job.plan;
-        let columns = Columns::new(plan, finite);
+        let finite = first != First::NotFinite;
+        let columns = Columns::new(plan, first);
         let stored = self.stored(orbit_count(index.objects, plan.distinct), &columns);
-        let first = if stored { layer } else { usize::from(finite) };
-        let steps: Vec<Step> = (first..=layer)
+        let from = if stored { layer } else { usize::from(finite) };
+        let steps: Vec<Step> = (from..=layer)
             .filter(|&k| plan.layers[k].len() > 3)
             .map(|k| {
                 let (compose, weights) = (&plan.layers[k][3], &job.weights[k][3]);

@@ -6,6 +6,7 @@ pub(crate) mod orbit;
 pub(crate) mod orbit_rows;
 pub(crate) mod reduce;
 pub(crate) mod rows;
+pub(crate) mod sparse;
 pub(crate) mod triples;
 pub(crate) mod triples_gradient;
 pub(crate) mod vector;
