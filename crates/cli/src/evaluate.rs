@@ -169,7 +169,7 @@ impl Run {
     /// Makes the run. `None` if it was interrupted. A run that fails leaves a record that says so.
     pub(crate) fn make(&self) -> anyhow::Result<Option<Evaluation>> {
         let mut record = self.planned.clone();
-        record.revision = env!("CARGO_PKG_VERSION").to_owned();
+        record.revision = env!("HOMING_REVISION").to_owned();
         record.machine = machine().to_owned();
         let Some(finished) = child::run(&self.arguments())? else {
             return Ok(None);

@@ -539,7 +539,7 @@ impl<'a> Laboratory<'a> {
             network_seconds: answer.network_seconds,
             planning_seconds: answer.planning_seconds,
             memory_bytes: answer.peak_memory_kb.map(|kilobytes| kilobytes * 1024),
-            revision: env!("CARGO_PKG_VERSION").to_owned(),
+            revision: env!("HOMING_REVISION").to_owned(),
             machine: machine().to_owned(),
         })
     }
