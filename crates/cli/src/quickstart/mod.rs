@@ -50,16 +50,34 @@ pub(crate) struct Quickstart {
     /// Seed of the training run
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "The run")]
     seed: u64,
+
+    /// Training steps
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        help_heading = "The run"
+    )]
+    steps: u64,
+
+    /// Stop a search after so many evaluations
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100_000,
+        help_heading = "The run"
+    )]
+    max_evaluations: u64,
 }
 
 /// Of the problems to solve: blocks, and seeds that no suite uses.
 const SIZES: [usize; 4] = [10, 15, 20, 25];
 const SEEDS: std::ops::Range<u64> = 8_000_000..8_000_003;
 
-const EVALUATIONS: u64 = 100_000;
-
 /// The experiment. The paths are those of the sets of problems, which their plan names.
-fn experiment_text(small: &str, large: &str, seed: u64) -> String {
+fn experiment_text(arguments: &Quickstart, small: &str, large: &str) -> String {
+    let (seed, steps) = (arguments.seed, arguments.steps);
+    let evaluations = arguments.max_evaluations;
     format!(
         "# What `homing quickstart` runs. `homing experiment` understands it too, and finds all of it done.\n\
          \n\
@@ -68,13 +86,16 @@ fn experiment_text(small: &str, large: &str, seed: u64) -> String {
          seeds = 1\n\
          first_seed = {seed}\n\
          \n\
+         [train]\n\
+         config.steps = {steps}\n\
+         \n\
          [own.blocks]\n\
          domain = \"{small}/domain.pddl\"\n\
          train = \"{small}\"\n\
          evaluate = \"{large}\"\n\
          \n\
          [evaluate]\n\
-         max_evaluations = {EVALUATIONS}\n"
+         max_evaluations = {evaluations}\n"
     )
 }
 
@@ -89,7 +110,7 @@ fn problems(draws: &[Draw]) -> anyhow::Result<Vec<ProblemFile>> {
     Ok(files.collect())
 }
 
-fn plan(seed: u64) -> anyhow::Result<(Plan, String)> {
+fn plan(arguments: &Quickstart) -> anyhow::Result<(Plan, String)> {
     let large = SIZES.into_iter().flat_map(|blocks| {
         let parameters = Parameters::Blocks(blocks::Parameters { blocks });
         SEEDS.map(move |seed| Draw { parameters, seed })
@@ -108,18 +129,18 @@ fn plan(seed: u64) -> anyhow::Result<(Plan, String)> {
         plan.map_err(|error| Failure::because(Exit::Bug, error.to_string()))
     };
     // Once to learn what the folders are called.
-    let folders = make(&experiment_text("small", "large", seed))?;
+    let folders = make(&experiment_text(arguments, "small", "large"))?;
     let [small, large] = folders.sets.as_slice() else {
         return Err(Failure::because(Exit::Bug, "two sets of problems"));
     };
-    let text = experiment_text(&small.folder, &large.folder, seed);
+    let text = experiment_text(arguments, &small.folder, &large.folder);
     Ok((make(&text)?, text))
 }
 
 pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     catch_interrupts();
     let out = &arguments.out;
-    let (plan, text) = plan(arguments.seed)?;
+    let (plan, text) = plan(arguments)?;
     let file = out.join("experiment.toml");
     let ours = std::fs::read_to_string(&file).is_ok_and(|there| there == text);
     if !ours {
@@ -162,21 +183,39 @@ impl Show<'_> {
     fn introduce(&self) -> anyhow::Result<()> {
         let [small, large] = [0, 1].map(|set| &self.plan.sets[set].problems);
         let solve: f64 = self.plan.evaluations.iter().map(|task| task.cost).sum();
+        let limit = self.plan.evaluations[0].planned.max_evaluations;
         let workers = threads(None) as f64;
-        print(&format!(
-            "homing learns to correct a heuristic, and plans with it.\n\n\
-             1  draw {} problems of 2 to 6 blocks and {} larger ones     at once\n\
-             2  train on the small ones, {} steps                   about {}\n\
-             3  solve the larger ones, up to {} evaluations each   {} to {}\n\
-             4  write the report                                        a second\n",
-            small.len(),
-            large.len(),
-            thousands(self.plan.trainings[0].config.steps),
-            duration(self.plan.trainings[0].cost),
-            thousands(EVALUATIONS),
-            duration(5.0),
-            duration(solve / workers),
-        ))
+        let training = &self.plan.trainings[0];
+        let stages = [
+            (
+                format!(
+                    "draw {} problems of 2 to 6 blocks and {} larger ones",
+                    small.len(),
+                    large.len()
+                ),
+                "at once".to_owned(),
+            ),
+            (
+                format!(
+                    "train on the small ones, {} steps",
+                    thousands(training.config.steps)
+                ),
+                format!("about {}", duration(training.cost)),
+            ),
+            (
+                format!(
+                    "solve the larger ones, up to {} evaluations each",
+                    thousands(limit.unwrap_or(0))
+                ),
+                format!("up to {}", duration(solve / workers)),
+            ),
+            ("write the report".to_owned(), "a second".to_owned()),
+        ];
+        let mut text = "homing learns to correct a heuristic, and plans with it.\n\n".to_owned();
+        for (number, (what, time)) in stages.iter().enumerate() {
+            text.push_str(&format!("{}  {what:<58} {time}\n", number + 1));
+        }
+        print(&text)
     }
 
     fn heading(&self, text: &str) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use homing_lab::experiment::Plan;
 use homing_lab::record::Evaluation;
 
-use super::{EVALUATIONS, thousands};
+use super::thousands;
 use crate::output::print;
 
 struct Row {
@@ -18,6 +18,7 @@ pub(super) struct Table {
     rows: Vec<Row>,
     shown: usize,
     colour: bool,
+    limit: u64,
 }
 
 impl Table {
@@ -32,6 +33,7 @@ impl Table {
         Self {
             rows: rows.collect(),
             shown: 0,
+            limit: plan.evaluations[0].planned.max_evaluations.unwrap_or(0),
             colour: live && std::env::var_os("NO_COLOR").is_none(),
         }
     }
@@ -107,7 +109,7 @@ impl Table {
             "solved: {base} of {n} with h_FF, {learned} of {n} with H; fewer evaluations with H in {} of {n}\n\
              (trained on problems of at most 6 blocks; `>` is no plan within {} evaluations)\n",
             wins.count(),
-            thousands(EVALUATIONS),
+            thousands(self.limit),
             n = self.rows.len(),
         ))
     }

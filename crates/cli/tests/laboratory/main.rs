@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod experiment;
+mod quickstart;
 #[path = "../commands/runs.rs"]
 #[allow(dead_code, unused_imports, unused_macros)] // of what the tests of the other commands use
 mod runs;
