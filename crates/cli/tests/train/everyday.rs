@@ -391,7 +391,7 @@ fn exact_values_of_small_problems() {
         fixture("valid/blocks")
     ]
     .ends_with(33)
-    .says("unknown variant `prize`");
+    .says("[possible values: cost, cost-but-last, goal]");
 }
 
 #[test]
