@@ -28,7 +28,8 @@ pub(crate) use crate::train::args::{ModelCommand, Train};
                        to complete commands.\n\n\
                        Exit codes (the blocks are Fast Downward's):\n    \
                        0  done: solved, valid, nothing wrong, written\n    \
-                       1  the plan is invalid (validate)\n   \
+                       1  the plan is invalid (validate)\n    \
+                       2  some tasks failed (evaluate, experiment)\n   \
                        11  there is no plan\n   \
                        12  limit on evaluations or expansions reached\n   \
                        22  memory limit reached\n   \

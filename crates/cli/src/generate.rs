@@ -24,6 +24,7 @@ use crate::output::print;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
+    arg_required_else_help = true,
     subcommand_help_heading = "Domains",
     subcommand_value_name = "DOMAIN",
     override_usage = "homing generate DOMAIN SIZES --seeds A..B --out DIR\n       \

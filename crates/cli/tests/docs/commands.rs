@@ -136,7 +136,7 @@ fn run(document: &Document) -> Result<(), String> {
             if !output.status.success() {
                 return Err(format!("{place}: {}\n{script}\n{printed}", output.status));
             }
-            println!("{place}: {:.1} s", start.elapsed().as_secs_f64());
+            eprintln!("{place}: {:.1} s", start.elapsed().as_secs_f64());
         }
     }
     Ok(())

@@ -80,10 +80,11 @@ fn declares(text: &str, name: &str) -> bool {
         KINDS
             .iter()
             .any(|kind| line.strip_prefix(kind).is_some_and(behind))
-            // A field or a variant.
-            || line
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with([':', ',', '(', ' ', '=']) || rest.is_empty())
+            || line.strip_prefix(name).is_some_and(|rest| {
+                let variant = name.starts_with(char::is_uppercase);
+                let field = rest.starts_with(':') && !rest.starts_with("::");
+                field || variant && (rest.is_empty() || rest.starts_with([',', '(', ' ']))
+            })
     })
 }
 
@@ -123,12 +124,11 @@ fn named_items_are_where_the_documents_say() {
 
 #[test]
 fn what_counts_as_a_declaration() {
-    let text =
-        "pub(crate) fn one(x: u8) {}\n    pub two: u8,\n    Three,\nimpl Four {}\nfn fives() {}\n";
+    let text = "pub(crate) fn one(x: u8) {}\n    pub two: u8,\n    Three,\nimpl Four {}\nfn fives() {}\n    six(7);\n    eight::nine();\n";
     for name in ["one", "two", "Three"] {
         assert!(declares(text, name), "{name}");
     }
-    for name in ["Four", "five", "x"] {
+    for name in ["Four", "five", "x", "six", "eight"] {
         assert!(!declares(text, name), "{name}");
     }
 }

@@ -4,5 +4,6 @@
 #![cfg(unix)]
 
 mod commands;
+mod formats;
 mod links;
 mod markdown;
