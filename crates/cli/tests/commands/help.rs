@@ -11,6 +11,7 @@ fn help_texts() {
         ("help-validate", &["validate", "--help"]),
         ("help-check", &["check", "--help"]),
         ("help-train", &["train", "--help"]),
+        ("help-report", &["report", "--help"]),
         ("help-model-show", &["model", "show", "--help"]),
     ] {
         let run = crate::runs::run_with(arguments).ends_with(0);

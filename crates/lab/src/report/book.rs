@@ -44,9 +44,14 @@ impl Search {
     }
 
     fn order(&self, other: &Self) -> Ordering {
+        // The paper's first.
+        let known = ["gbfs", "gbfls", "wastar", "astar", "dijkstra"];
+        let place = |name: &str| known.iter().position(|&other| other == name);
+        let name = |search: &Self| place(&search.name).unwrap_or(known.len());
         let weight = |search: &Self| search.weight.unwrap_or(0.0);
-        self.name
-            .cmp(&other.name)
+        name(self)
+            .cmp(&name(other))
+            .then_with(|| self.name.cmp(&other.name))
             .then(weight(self).total_cmp(&weight(other)))
             .then(self.unit_cost.cmp(&other.unit_cost))
             .then(self.max_evaluations.cmp(&other.max_evaluations))

@@ -254,6 +254,59 @@ fn number(learned: &Learned) -> String {
     }
 }
 
+/// The learned heuristics that the paper compares with, beside our best heuristic.
+pub(super) fn prior(content: &Content<'_>, section: &Section<'_>) -> String {
+    let mut body = String::new();
+    for domain in domains(section) {
+        let Some(paper) = paper_in(content, section, domain) else {
+            continue;
+        };
+        let ours = section
+            .rows
+            .iter()
+            .filter(|row| row.pair.domain == domain)
+            .filter_map(|row| {
+                let learned = row.coverage.learned.as_ref()?;
+                let share = learned.mean / row.coverage.problems.max(1) as f64;
+                Some((share, row.pair.heuristic))
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((share, heuristic)) = ours else {
+            continue;
+        };
+        let label = content.book.domains[domain].label.as_str();
+        let configuration = format!("H-{heuristic}");
+        let wanted = [("domain", label), ("configuration", configuration.as_str())];
+        let rate = |count: u32| percent(f64::from(count) / f64::from(paper.problems));
+        body.push_str(&format!(
+            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{} <span class=\"k-{}\"><span class=\"key\">{}</span></span></td>",
+            html(label),
+            to_runs(content, section, &percent(share), &wanted),
+            class_of(heuristic),
+            shown(heuristic)
+        ));
+        let theirs = paper.prior;
+        let hgn = theirs.gbfs_hgn.map_or("–".to_owned(), rate);
+        let rest = [theirs.gbfs_h, theirs.gbfs_v, theirs.gbfls_h, theirs.gbfls_v].map(rate);
+        for rate in std::iter::once(hgn).chain(rest) {
+            body.push_str(&format!("<td>{rate}</td>"));
+        }
+        body.push_str("</tr>");
+    }
+    if body.is_empty() {
+        return String::new();
+    }
+    let head = "<tr><th scope=\"col\" class=\"left\">domain</th><th scope=\"col\">ours, best <i>H</i> in the mean</th>\
+                <th scope=\"col\">GBFS-HGN</th><th scope=\"col\">GBFS-H</th><th scope=\"col\">GBFS-V</th>\
+                <th scope=\"col\">GBFLS-H</th><th scope=\"col\">GBFLS-V</th></tr>";
+    format!(
+        "<details><summary>Learned heuristics of others, as the paper reports them</summary>\
+         <p class=\"note\">Rates of problems solved within 100,000 evaluations, the paper's on its own problems. \
+         GBFLS is another search, with lookahead: its rates compare with nothing else here.</p>{}</details>",
+        scrolling("Prior work", &[], head, &body)
+    )
+}
+
 pub(super) fn wins(content: &Content<'_>, section: &Section<'_>) -> Option<String> {
     let names: Vec<&str> = heuristics(section)
         .into_iter()
@@ -478,11 +531,11 @@ pub(super) fn time(content: &Content<'_>, section: &Section<'_>) -> String {
             }
             if trained {
                 let training = content.training_of(section, domain, name);
-                body.push_str(&training.map_or(NOTHING.to_owned(), |cell| {
+                body.push_str(&training.map_or(NOTHING.repeat(2), |cell| {
                     let target =
                         format!("#trainings?domain={}&heuristic={}", link(label), link(name));
                     format!(
-                        "<td><a href=\"{}\">{}</a><small>network {}</small></td>",
+                        "<td><a href=\"{}\">{}</a></td><td>{}</td>",
                         html(&target),
                         three_digits(cell.cpu_seconds),
                         percent(cell.network_share)
@@ -499,7 +552,7 @@ pub(super) fn time(content: &Content<'_>, section: &Section<'_>) -> String {
         ""
     };
     let training = if trained {
-        "<th rowspan=\"2\" scope=\"col\">training,<br>CPU s a run</th>"
+        "<th rowspan=\"2\" scope=\"col\">training,<br>CPU s a run</th><th rowspan=\"2\" scope=\"col\">of it<br>network</th>"
     } else {
         ""
     };
