@@ -16,6 +16,9 @@ use crate::paper;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
+/// Of more machines or revisions than this the summary names the first only.
+const MOST_NAMED: usize = 4;
+
 /// "a", "a and b", "a, b and c"
 fn listed(words: &[String]) -> String {
     match words {
@@ -128,7 +131,11 @@ pub(super) fn summary(content: &Content<'_>) -> String {
         .chain(book.trainings.iter().map(|run| run.record.machine.as_str()))
         .collect();
     let name = |words: BTreeSet<&str>, one: &str, many: &str| {
-        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        if words.len() > MOST_NAMED {
+            let more = words.split_off(MOST_NAMED - 1).len();
+            words.push(format!("{more} more"));
+        }
         format!(
             "{} {}",
             if words.len() == 1 { one } else { many },
