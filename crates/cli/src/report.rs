@@ -171,6 +171,31 @@ fn default_out(first: &Path) -> PathBuf {
     folder.join("report")
 }
 
+/// Writes all files beside their places and then moves them there, so that a full disk leaves what
+/// was there before.
+fn write_all(out: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
+    let failure = |path: &Path, error: &std::io::Error| {
+        because(format!(
+            "cannot write {}: {}",
+            path.display(),
+            reason(error)
+        ))
+    };
+    std::fs::create_dir_all(out).map_err(|error| failure(out, &error))?;
+    let folder = tempfile::Builder::new()
+        .prefix(".homing-report-")
+        .tempdir_in(out)
+        .map_err(|error| failure(out, &error))?;
+    for (name, bytes) in files {
+        write_whole(&folder.path().join(name), bytes)?;
+    }
+    for (name, _) in files {
+        let path = out.join(name);
+        std::fs::rename(folder.path().join(name), &path).map_err(|error| failure(&path, &error))?;
+    }
+    Ok(())
+}
+
 pub(crate) fn run(arguments: &Report) -> anyhow::Result<Exit> {
     let mut found = Found::default();
     for path in &arguments.records {
@@ -204,12 +229,7 @@ pub(crate) fn run(arguments: &Report) -> anyhow::Result<Exit> {
         .out
         .clone()
         .unwrap_or_else(|| default_out(&arguments.records[0]));
-    std::fs::create_dir_all(&out)
-        .map_err(|error| because(format!("cannot make {}: {}", out.display(), reason(&error))))?;
-    // The page comes first in the list and last into the folder: once it is there, so is the rest.
-    for (name, bytes) in report.files.iter().rev() {
-        write_whole(&out.join(name), bytes)?;
-    }
+    write_all(&out, &report.files)?;
     print(&format!(
         "{}\n{}\n",
         report.summary,

@@ -176,7 +176,7 @@ fn bad_input_is_named_and_nothing_is_written() {
     std::fs::write(at("taken"), "a file").unwrap();
     let said = fails(&["report", "--out", text(&at("taken")), text(folder.path())]);
     assert!(
-        said.contains("cannot make") && said.contains("taken"),
+        said.contains("cannot write") && said.contains("taken"),
         "{said}"
     );
     assert_eq!(std::fs::read(at("taken")).unwrap(), b"a file");

@@ -357,7 +357,7 @@ fn several_searches_and_ways_of_training_each_have_their_part() {
             .iter()
             .all(|row| row["paper_base_wins"].is_empty())
     );
-    assert!(page.contains("#runs?group=1&amp;domain=blocks"));
+    assert!(page.contains("#runs?group=4&amp;domain=blocks"));
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn help_texts() {
         ("help-validate", &["validate", "--help"]),
         ("help-check", &["check", "--help"]),
         ("help-train", &["train", "--help"]),
+        ("help-report", &["report", "--help"]),
         ("help-model-show", &["model", "show", "--help"]),
         ("help-generate", &["generate", "--help"]),
         ("help-generate-blocks", &["generate", "blocks", "--help"]),

@@ -50,6 +50,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
         from,
         to: border,
         log: true,
+        last: limit as f64,
     };
     let mut plot = Plot::new(axis, axis);
     let (edge_x, edge_y) = (axis.x(limit as f64), axis.y(limit as f64));
@@ -174,16 +175,8 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
     };
     let margin = (to - from) * 0.03;
     let mut plot = Plot::new(
-        Axis {
-            from: from - margin,
-            to: to + margin,
-            log: false,
-        },
-        Axis {
-            from: 0.0,
-            to: 1.0,
-            log: false,
-        },
+        Axis::linear(from - margin, to + margin),
+        Axis::linear(0.0, 1.0),
     );
     plot.frame("objects", "solved", tenths, |share| {
         format!("{:.0} %", share * 100.0)
@@ -275,18 +268,7 @@ pub(super) fn cumulative_goals(book: &Book<'_>, row: &GoalsRow<'_>) -> String {
     }
     let steps = points().map(|point| point.0).fold(1.0, f64::max);
     let goals = points().map(|point| point.3).fold(1.0, f64::max);
-    let mut plot = Plot::new(
-        Axis {
-            from: 0.0,
-            to: steps,
-            log: false,
-        },
-        Axis {
-            from: 0.0,
-            to: goals * 1.04,
-            log: false,
-        },
-    );
+    let mut plot = Plot::new(Axis::linear(0.0, steps), Axis::linear(0.0, goals * 1.04));
     plot.frame("training step", "goals", short, short);
     for curve in &curves {
         plot.push(&format!("<g class=\"k-{}\">", class_of(curve.heuristic)));

@@ -19,6 +19,7 @@ mod svg;
 mod tables;
 mod text;
 mod time;
+mod variants;
 mod wins;
 
 use std::collections::BTreeMap;

@@ -114,7 +114,7 @@
     }
     const count = rows.length.toLocaleString("en-US") + " " + kind.words[rows.length === 1 ? 0 : 1];
     const more = shown.length < rows.length ? ", the first " + shown.length.toLocaleString("en-US") + " of them here" : "";
-    const note = element("p", { className: "note" }, count + more + ". All of them: ", element("a", { href: kind.file, textContent: kind.file }), ".");
+    const note = element("p", { className: "note" }, count + more + ". All there are: ", element("a", { href: kind.file, textContent: kind.file }), ".");
     const table = element("div", { className: "wide" }, element("table", {}, element("thead", {}, head), body));
     place.replaceChildren(controls, note, table);
     if (more) place.append(element("p", {}, element("button", { type: "button", textContent: "show more", onclick: () => show(name, wanted, most * 5) })));

@@ -16,6 +16,9 @@ use crate::paper;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
+/// Of more machines or revisions than this the summary names the first only.
+const MOST_NAMED: usize = 4;
+
 /// "a", "a and b", "a, b and c"
 fn listed(words: &[String]) -> String {
     match words {
@@ -128,7 +131,11 @@ pub(super) fn summary(content: &Content<'_>) -> String {
         .chain(book.trainings.iter().map(|run| run.record.machine.as_str()))
         .collect();
     let name = |words: BTreeSet<&str>, one: &str, many: &str| {
-        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        if words.len() > MOST_NAMED {
+            let more = words.split_off(MOST_NAMED - 1).len();
+            words.push(format!("{more} more"));
+        }
         format!(
             "{} {}",
             if words.len() == 1 { one } else { many },
@@ -169,7 +176,7 @@ fn legend(content: &Content<'_>) -> String {
         ));
     }
     text.push_str(
-        "<li><svg viewBox=\"0 0 26 12\" aria-hidden=\"true\"><path class=\"learned\" d=\"M1 6H25\"/></svg><i>H</i>, mean; band: worst to best seed</li>\
+        "<li><svg viewBox=\"0 0 26 12\" aria-hidden=\"true\"><path class=\"learned\" d=\"M1 6H25\"/></svg><span><i>H</i>, mean; band: worst to best seed</span></li>\
          <li><svg viewBox=\"0 0 26 12\" aria-hidden=\"true\"><path class=\"base\" d=\"M1 6H25\"/></svg><i>h</i></li></ul>",
     );
     text
@@ -240,7 +247,7 @@ const GOALS_NOTE: &str = "Goal states reached in training: mean ± sample standa
 
 const TIME_NOTE: &str = "CPU seconds are those of the whole process, reading and grounding included: medians over pairs of runs (one of <i>h</i>, one of <i>H</i> with some seed) \
     that both find a plan. Evaluations a second: all evaluations of the compared runs over all CPU seconds of their searches. \
-    “network” is its share of the time of training.";
+    The network's share is of the wall-clock time that training spends in it and in planning.";
 
 /// What the tables of a group come to, heuristic by heuristic.
 fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
@@ -307,6 +314,14 @@ fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
         tables::coverage(content, section),
         tables::missing(content, section)
     );
+    if beside
+        && section
+            .rows
+            .iter()
+            .any(|row| row.coverage.learned.is_some())
+    {
+        text.push_str(&tables::prior(content, section));
+    }
     if let Some(table) = tables::wins(content, section) {
         text.push_str(&format!(
             "<h3>Wins by evaluations</h3>{table}<p class=\"note\">{WINS_NOTE}</p>"
@@ -389,7 +404,7 @@ fn several(content: &Content<'_>) -> String {
     text.push_str(&legend(content));
     for section in &content.sections {
         text.push_str(&format!(
-            "<h2 id=\"group-{}\">{}</h2>{}<h3>Figures</h3><p class=\"note\">{FIGURES_NOTE}</p>{}{}",
+            "<h2 class=\"part\" id=\"group-{}\">{}</h2>{}<h3>Figures</h3><p class=\"note\">{FIGURES_NOTE}</p>{}{}",
             section.group,
             html(&content.book.groups[section.group].label),
             group_tables(content, section),
@@ -409,7 +424,7 @@ fn several(content: &Content<'_>) -> String {
             .map(|(row, figure)| card(&content.book.domains[row.domain].label, &figure))
             .collect();
         text.push_str(&format!(
-            "<h2>{}</h2>{}<div class=\"narrow-cards\">{figures}</div>",
+            "<h2 class=\"part\">{}</h2>{}<div class=\"narrow-cards\">{figures}</div>",
             html(&label),
             goals_table(content, place)
         ));
@@ -423,7 +438,12 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
         title => title,
     };
     let body = match (content.sections.as_slice(), content.training.len()) {
-        ([section], 0 | 1) => simple(content, section),
+        // Without parts, sections are one level up.
+        ([section], 0 | 1) => simple(content, section)
+            .replace("<h3>", "<h2>")
+            .replace("</h3>", "</h2>")
+            .replace("<h4>", "<h3>")
+            .replace("</h4>", "</h3>"),
         _ => several(content),
     };
     let figures = body.matches("<figure class=\"plot\">").count();
@@ -449,7 +469,7 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
          </head>\n<body>\n<main data-figures=\"{figures}\">\n<header><h1>{title}</h1><p class=\"summary\">{}</p>\
          <p class=\"note\"><i>h</i> is a classical heuristic, <i>H</i> the same with what was learnt on top.{about} \
          Every number leads to its runs. The tables are beside this page as CSV and LaTeX.</p></header>\n{body}\n\
-         <section class=\"runs\"><h3 id=\"runs\">Runs</h3>\
+         <section class=\"runs\"><h2 id=\"runs\">Runs</h2>\
          <noscript><p>With scripts on, the runs behind a number are listed here. All of them stand in \
          <a href=\"runs.csv\">runs.csv</a> and <a href=\"trainings.csv\">trainings.csv</a>.</p></noscript>\
          <div id=\"chosen\"></div></section>\n</main>\n\

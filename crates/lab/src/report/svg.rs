@@ -18,9 +18,20 @@ pub(super) struct Axis {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) log: bool,
+    /// No tick stands beyond this.
+    pub(super) last: f64,
 }
 
 impl Axis {
+    pub(super) fn linear(from: f64, to: f64) -> Self {
+        Self {
+            from,
+            to,
+            log: false,
+            last: to,
+        }
+    }
+
     /// Where a value is, from 0 to 1.
     fn share(self, value: f64) -> f64 {
         let (value, from, to) = if self.log {
@@ -44,7 +55,7 @@ impl Axis {
         let mut ticks = Vec::new();
         if self.log {
             let mut tick = 10_f64.powf(self.from.log10().ceil());
-            while tick <= self.to {
+            while tick <= self.last {
                 ticks.push(tick);
                 tick *= 10.0;
             }
@@ -57,7 +68,7 @@ impl Axis {
                 .find(|step| *step >= rough * 0.999)
                 .unwrap_or(rough);
             let mut tick = (self.from / step).ceil() * step;
-            while tick <= self.to + step * 1e-9 {
+            while tick <= self.last + step * 1e-9 {
                 ticks.push(tick);
                 tick += step;
             }
