@@ -6,9 +6,15 @@
 
 pub mod compare;
 pub mod domains;
+pub mod experiment;
 pub mod features;
+pub mod paper;
 mod random;
+pub mod record;
+pub mod report;
 mod scene;
+pub mod schedule;
+pub mod statistics;
 pub mod suite;
 
 pub use domains::{DomainName, ParameterError, Parameters};

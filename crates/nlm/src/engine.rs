@@ -7,7 +7,7 @@
 mod backward;
 mod triples;
 
-pub(crate) use triples::{slots_of, ternary};
+pub(crate) use triples::{orbit_index, slots_of, ternary};
 
 use crate::buffer::Buffer;
 use crate::kernels::dispatch;

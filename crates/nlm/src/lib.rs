@@ -39,6 +39,7 @@ mod adam;
 mod buffer;
 mod config;
 mod engine;
+mod features;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
 mod nlm;
@@ -51,7 +52,6 @@ mod simd;
 mod structure;
 mod tuples;
 mod twins;
-mod wide;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};

@@ -2,17 +2,16 @@
 
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
 use crate::engine::{Engine, Group};
-use crate::kernels::vector::HALF;
+use crate::features::{FeatureEngine, Job};
 use crate::params::{ParamLayout, ParamView};
 use crate::plan::Plan;
 use crate::prepared::{self, ComposeWeights};
 use crate::simd::Simd;
 use crate::structure::{InputError, Structure, check_batch};
 use crate::twins;
-use crate::wide::{Job, WideEngine};
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A neural logic machine of one shape; weights are kept apart from it.
 #[derive(Clone, Debug)]
@@ -80,8 +79,11 @@ impl Nlm {
             self.parameter_count(),
             "the flat buffer has one entry a parameter"
         );
+        // From 1: a fresh workspace belongs to no weights.
+        static GENERATION: AtomicU64 = AtomicU64::new(1);
         Prepared {
             nlm: self.clone(),
+            generation: GENERATION.fetch_add(1, Ordering::Relaxed),
             weights: prepared::prepare(&self.inner.plan, parameters),
             simd,
             twins: true,
@@ -107,8 +109,8 @@ pub struct Workspace {
 /// The two engines of one thread.
 #[derive(Default)]
 struct Engines {
-    narrow: Engine,
-    wide: WideEngine,
+    states: Engine,
+    features: FeatureEngine,
 }
 
 impl Workspace {
@@ -124,7 +126,7 @@ impl Workspace {
     pub fn bytes_per_thread(&self) -> usize {
         self.engines
             .iter()
-            .map(|e| e.narrow.bytes() + e.wide.bytes())
+            .map(|e| e.states.bytes() + e.features.bytes())
             .max()
             .unwrap_or(0)
     }
@@ -140,6 +142,8 @@ impl Default for Workspace {
 #[derive(Clone, Debug)]
 pub struct Prepared {
     nlm: Nlm,
+    /// Tells these weights from any other weights; clones share it.
+    generation: u64,
     weights: Vec<Vec<ComposeWeights>>,
     simd: Simd,
     twins: bool,
@@ -150,24 +154,10 @@ pub struct Prepared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Layout {
-    /// Whichever takes less time.
+    /// One feature a lane up to arity 3, one structure a lane above.
     Quickest,
     /// One structure a lane.
     States,
-    /// One object a lane. Not for networks with arity above 3.
-    Objects,
-}
-
-/// Whether one structure after the other with objects in lanes takes less
-/// time than all of them with a lane each.
-fn wide_is_quicker(objects: usize, structures: usize, simd: Simd) -> bool {
-    // In half vectors: lanes hold windows of z on the one side, all of the
-    // group's lanes on the other. Many objects overflow the caches on the other.
-    let windows: usize = (0..objects)
-        .map(|y| (y + 1) * (objects - y).div_ceil(HALF))
-        .sum();
-    let orbits = objects * (objects + 1) * (objects + 2) / 6;
-    objects >= 16 || structures * windows < orbits * (simd.lanes() / HALF)
 }
 
 /// The structures of a batch, quotients where there are twins, in groups of one
@@ -247,28 +237,20 @@ impl Prepared {
         Job {
             plan: &self.nlm.inner.plan,
             weights: &self.weights,
+            generation: self.generation,
             simd: self.simd,
             structure,
         }
     }
 
-    /// Structures in lanes or objects in lanes, whichever is quicker; the bits
-    /// are the same.
+    /// What lanes hold depends on the network alone, so that a value does not depend on the batch.
     fn run_group(&self, engines: &mut Engines, structures: &[&Structure], values: &mut [f32]) {
-        let wide = match self.layout {
-            Layout::Quickest => {
-                self.nlm.config().max_arity <= 3
-                    && wide_is_quicker(structures[0].objects(), structures.len(), self.simd)
-            }
-            Layout::States => false,
-            Layout::Objects => true,
-        };
-        if !wide {
+        if self.layout == Layout::States || self.nlm.config().max_arity > 3 {
             let group = self.group(structures);
-            return engines.narrow.forward(&group, values, false);
+            return engines.states.forward(&group, values, false);
         }
         for (structure, value) in structures.iter().zip(values) {
-            *value = engines.wide.forward(&self.job(structure));
+            *value = engines.features.forward(&self.job(structure));
         }
     }
 
@@ -327,14 +309,14 @@ impl Prepared {
                 members.iter().map(|&i| &*all.structures[i]).collect();
             let group = self.group(&structures);
             let mut values = vec![0.0; structures.len()];
-            engine.narrow.forward(&group, &mut values, true);
+            engine.states.forward(&group, &mut values, true);
             let d_values: Vec<f32> = members
                 .iter()
                 .zip(&values)
                 .map(|(&i, &v)| d_value(i, v))
                 .collect();
             let mut partial = vec![0.0; gradient.len()];
-            engine.narrow.backward(&group, &d_values, &mut partial);
+            engine.states.backward(&group, &d_values, &mut partial);
             (values, partial)
         });
         gradient.fill(0.0);

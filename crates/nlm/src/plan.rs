@@ -12,11 +12,14 @@ use crate::config::{LayerShape, NlmConfig, Source};
 use crate::params::{ParamLayout, factorial, permutations};
 use std::ops::Range;
 
-/// Features are computed four at a time.
+/// With structures in lanes, features are computed four at a time.
 pub(crate) const TILE: usize = 4;
 
+/// With features in lanes, a vector holds eight: every output has a multiple of them.
+pub(crate) const BLOCK: usize = 8;
+
 pub(crate) fn padded(features: usize) -> usize {
-    features.div_ceil(TILE) * TILE
+    features.next_multiple_of(BLOCK)
 }
 
 /// A permutation-summed linear map at one arity:
@@ -29,7 +32,7 @@ pub(crate) struct MapPlan {
     pub(crate) columns: Range<usize>,
     /// The first of these columns that needs a gradient.
     pub(crate) learned_from: usize,
-    /// Output features, a multiple of [`TILE`].
+    /// Output features, a multiple of [`BLOCK`].
     pub(crate) outputs: usize,
     /// For each [π][c][f], the parameter, or `NONE`.
     pub(crate) params: Vec<u32>,
@@ -60,7 +63,7 @@ pub(crate) struct ComposePlan {
 /// Everything about a network's shape that the kernels need.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// Q' = Q rounded up to a multiple of [`TILE`].
+    /// Q' = Q rounded up to a multiple of [`BLOCK`].
     pub(crate) features: usize,
     pub(crate) quantifiers: usize,
     pub(crate) distinct: bool,

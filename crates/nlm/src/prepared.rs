@@ -3,7 +3,7 @@
 use crate::kernels::map::Start;
 use crate::kernels::orbit::{INVERSE, RHO, SIGN, SIX};
 use crate::params::factorial;
-use crate::plan::{ComposePlan, MapPlan, NONE, Plan, TILE};
+use crate::plan::{BLOCK, ComposePlan, MapPlan, NONE, Plan, TILE, padded};
 
 /// The weights of one [`MapPlan`].
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,10 @@ pub(crate) struct MapWeights {
     pub(crate) forward: Vec<f32>,
     /// `[learned column tile][π][output][TILE]`.
     pub(crate) transposed: Vec<f32>,
+    /// `[output block][column][BLOCK]` up to arity 1, at arity 2
+    /// `[output block][2][column][BLOCK]`: half the sum of the weights of a channel and of its
+    /// permuted copy, then half the difference.
+    pub(crate) rows: Vec<f32>,
 }
 
 /// M[π][k]: what W_π adds to coefficient k of Ŵ.
@@ -37,6 +41,8 @@ pub(crate) struct OrbitWeights {
     pub(crate) forward: Vec<f32>,
     /// `[learned column tile][output][TILE][6]`, matrices transposed.
     pub(crate) transposed: Vec<f32>,
+    /// `[output block][column][6][BLOCK]`.
+    pub(crate) rows: Vec<f32>,
 }
 
 impl OrbitWeights {
@@ -71,9 +77,19 @@ impl OrbitWeights {
                 }
             }
         }
+        let mut rows = Vec::with_capacity(hat.len() * SIX);
+        for f in (0..outputs).step_by(BLOCK) {
+            for c in 0..columns {
+                let block = &hat[c * outputs + f..][..BLOCK];
+                for k in 0..SIX {
+                    rows.extend(block.iter().map(|hat| hat[k]));
+                }
+            }
+        }
         Self {
             forward,
             transposed,
+            rows,
         }
     }
 }
@@ -126,9 +142,28 @@ impl MapWeights {
                 }
             }
         }
+        let mut rows = Vec::new();
+        if map.arity <= 2 {
+            rows.reserve(map.params.len());
+            let at = |p: usize, c: usize, f: usize| {
+                weight(map, flat, (p * columns + c) * map.outputs + f)
+            };
+            for f in (0..map.outputs).step_by(BLOCK) {
+                for p in 0..perms {
+                    for c in 0..columns {
+                        rows.extend((f..f + BLOCK).map(|f| match (perms, p) {
+                            (1, _) => at(0, c, f),
+                            (_, 0) => 0.5 * (at(0, c, f) + at(1, c, f)),
+                            _ => 0.5 * (at(0, c, f) - at(1, c, f)),
+                        }));
+                    }
+                }
+            }
+        }
         Self {
             forward,
             transposed,
+            rows,
         }
     }
 }
@@ -137,7 +172,7 @@ impl ComposeWeights {
     fn new(plan: &ComposePlan, orbits: bool, flat: &[f32]) -> Self {
         let by_orbit = |map: &&MapPlan| orbits && map.arity == 3;
         let mut bias = flat[plan.bias.clone()].to_vec();
-        bias.resize(bias.len().next_multiple_of(TILE), 0.0);
+        bias.resize(padded(bias.len()), 0.0);
         let mut expand_bias = Vec::new();
         if let Some(map) = plan.expand.as_ref().filter(|map| orbits && map.arity == 2) {
             expand_bias.clone_from(&bias);

@@ -341,7 +341,8 @@ fn exact_values_of_small_problems() {
         fixture("valid/blocks")
     ]
     .ends_with(33)
-    .says("unknown variant `prize`");
+    .says("invalid value 'prize'")
+    .says("[possible values: cost, cost-but-last, goal]");
 }
 
 #[test]

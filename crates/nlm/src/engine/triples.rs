@@ -14,7 +14,7 @@ use std::ptr::{null, null_mut};
 
 /// The place of the orbit (x <= y <= z), or (x < y < z) with `distinct`, in the
 /// order of storage.
-fn orbit_index(objects: usize, distinct: bool, [x, y, z]: [usize; 3]) -> usize {
+pub(crate) fn orbit_index(objects: usize, distinct: bool, [x, y, z]: [usize; 3]) -> usize {
     let pairs_from = |n: usize| {
         if distinct {
             n * n.saturating_sub(1) / 2

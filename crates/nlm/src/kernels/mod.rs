@@ -2,13 +2,14 @@
 //! raw pointers into buffers whose sizes the engine computes from one plan.
 
 pub(crate) mod map;
-pub(crate) mod max_plus;
 pub(crate) mod orbit;
+pub(crate) mod orbit_rows;
 pub(crate) mod reduce;
+pub(crate) mod rows;
+pub(crate) mod sparse;
 pub(crate) mod triples;
 pub(crate) mod triples_gradient;
 pub(crate) mod vector;
-pub(crate) mod windows;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -23,7 +24,7 @@ pub(crate) fn dispatch<K: Kernel>(simd: Simd, kernel: &K) {
     unsafe { vector::run(simd, kernel) }
 }
 
-/// Runs a kernel with vectors of [`vector::HALF`] lanes. Called by the engines only.
+/// Runs a kernel with vectors of eight lanes. Called by the engines only.
 pub(crate) fn dispatch_half<K: Kernel>(simd: Simd, kernel: &K) {
     // SAFETY: as for `dispatch`.
     unsafe { vector::run_half(simd, kernel) }

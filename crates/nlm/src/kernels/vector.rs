@@ -46,32 +46,6 @@ pub(crate) unsafe trait Vector: Copy {
     /// The sum of the lanes, pairwise.
     unsafe fn sum(self) -> f32;
 
-    /// The greatest lane.
-    #[inline(always)]
-    unsafe fn greatest(self) -> f32 {
-        let mut lanes = [f32::NEG_INFINITY; 16];
-        // SAFETY: no vector has more than sixteen lanes.
-        unsafe { self.store(lanes.as_mut_ptr()) };
-        let mut best = f32::NEG_INFINITY;
-        for x in &lanes[..Self::LANES] {
-            best = if *x > best { *x } else { best };
-        }
-        best
-    }
-
-    /// The least lane.
-    #[inline(always)]
-    unsafe fn least(self) -> f32 {
-        let mut lanes = [f32::INFINITY; 16];
-        // SAFETY: no vector has more than sixteen lanes.
-        unsafe { self.store(lanes.as_mut_ptr()) };
-        let mut best = f32::INFINITY;
-        for x in &lanes[..Self::LANES] {
-            best = if *x < best { *x } else { best };
-        }
-        best
-    }
-
     /// 1 / (1 + e^-self), absolute error below 2e-7.
     #[inline(always)]
     #[allow(clippy::approx_constant)] // see below
@@ -148,7 +122,7 @@ pub(crate) unsafe fn run<K: Kernel>(level: Simd, kernel: &K) {
     }
 }
 
-/// Runs a kernel with the instructions of `level` on vectors of [`HALF`] lanes.
+/// Runs a kernel with the instructions of `level` on vectors of eight lanes.
 ///
 /// # Safety
 ///
@@ -163,9 +137,6 @@ pub(crate) unsafe fn run_half<K: Kernel>(level: Simd, kernel: &K) {
         }
     }
 }
-
-/// The lanes of [`run_half`], at every level.
-pub(crate) const HALF: usize = 8;
 
 /// Eight lanes in plain Rust.
 #[derive(Clone, Copy)]

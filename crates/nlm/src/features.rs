@@ -1,0 +1,399 @@
+//! The engine with features in lanes: one structure at a time, inference only.
+//!
+//! Tensors are rows of f32, `[tuple][columns]`. Pairs lie in twos, (a, b) and (b, a), see
+//! [`Index`], and what maps read of them are sums and differences, see [`PairMap`]. Which operations a structure goes through depends on the network and on the
+//! structure alone, so its value does too.
+
+mod classes;
+mod index;
+mod sparse;
+mod triples;
+
+use crate::buffer::Buffer;
+use crate::kernels::dispatch_half as dispatch;
+use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun};
+use crate::plan::{ComposePlan, MapPlan, Plan};
+use crate::prepared::{ComposeWeights, MapWeights};
+use crate::simd::Simd;
+use crate::structure::Structure;
+use classes::Classes;
+use index::Index;
+use sparse::Sparse;
+use std::collections::BTreeMap;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+
+#[derive(Default)]
+pub(crate) struct FeatureEngine {
+    /// Recompute triples always, for tests.
+    always_recompute: bool,
+    indices: BTreeMap<(usize, bool), Arc<Index>>,
+    own: [Buffer; 3],
+    red: [Buffer; 3],
+    /// What reduce reads, of the compose operation at work: `[tuple][Q']`.
+    raw: Buffer,
+    /// Extrema of triples: `[row][Q' for each quantifier]`.
+    best: Buffer,
+    /// `[tuple of n - 1][n Q']`, of the compose operation at work.
+    expanded: Buffer,
+    /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
+    pairs: Vec<Buffer>,
+    classes: Classes,
+    sparse: Sparse,
+    /// See [`Far`](crate::kernels::sparse::Far): both factors, then the product.
+    far: Buffer,
+    /// The class of each orbit in the first layer.
+    orbit_classes: Vec<u32>,
+    coefficients: Buffer,
+    /// Coefficients of the input, where those of layers are not stored.
+    inputs: Buffer,
+}
+
+/// What one run needs.
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) weights: &'a [Vec<ComposeWeights>],
+    /// Tells these weights from all others.
+    pub(crate) generation: u64,
+    pub(crate) simd: Simd,
+    pub(crate) structure: &'a Structure,
+}
+
+fn run(x: &Buffer, stride: usize, map: &MapPlan, weights: &MapWeights) -> RowRun {
+    RowRun {
+        x: x.as_ptr().wrapping_add(map.columns.start),
+        stride,
+        columns: map.columns.len(),
+        weights: weights.rows.as_ptr(),
+    }
+}
+
+impl FeatureEngine {
+    pub(crate) fn bytes(&self) -> usize {
+        let several = self.own.iter().chain(&self.red).chain(&self.pairs);
+        let singles = [
+            &self.raw,
+            &self.best,
+            &self.far,
+            &self.expanded,
+            &self.coefficients,
+            &self.inputs,
+        ];
+        several.map(Buffer::bytes).sum::<usize>()
+            + singles.into_iter().map(Buffer::bytes).sum::<usize>()
+            + self.orbit_classes.capacity() * 4
+            + self.classes.bytes()
+            + self.sparse.bytes()
+    }
+
+    fn index(&mut self, objects: usize, distinct: bool) -> Arc<Index> {
+        // Tables of large object counts are rarely shared; bound what is kept.
+        if self.indices.len() > 64 {
+            self.indices.clear();
+        }
+        self.indices
+            .entry((objects, distinct))
+            .or_insert_with(|| Arc::new(Index::new(objects, distinct)))
+            .clone()
+    }
+
+    /// The value of one structure.
+    pub(crate) fn forward(&mut self, job: &Job<'_>) -> f32 {
+        let plan = job.plan;
+        let index = self.index(job.structure.objects(), plan.distinct);
+        self.reserve(plan, &index);
+        self.load(job, &index);
+        let first = self.classify(job, &index);
+        if plan.max_arity == 3 {
+            self.load_triples(job, &index, first);
+        }
+        for (layer, composes) in plan.layers.iter().enumerate() {
+            for (n, compose) in composes.iter().enumerate() {
+                let weights = &job.weights[layer][n];
+                if n == 3 {
+                    self.triples(job, &index, layer, first);
+                } else {
+                    self.compose(job, &index, n, compose, weights);
+                }
+            }
+        }
+        self.raw.at(0)
+    }
+
+    fn reserve(&mut self, plan: &Plan, index: &Index) {
+        let top = plan.max_arity.min(2);
+        for n in 0..=top {
+            let rows = index.rows(n);
+            self.own[n].reserve(rows * plan.own_columns[n]);
+            self.red[n].reserve(rows * plan.red_columns[n]);
+        }
+        let rows = index.rows(top);
+        self.raw.reserve((rows + 1) * plan.features);
+        self.best.reserve(rows * plan.features * plan.quantifiers);
+        self.expanded.reserve(2 * index.objects * plan.features);
+    }
+
+    /// Writes the true propositions up to arity 2, and what reduce makes of them.
+    fn load(&mut self, job: &Job<'_>, index: &Index) {
+        let plan = job.plan;
+        let top = plan.max_arity.min(2);
+        for n in 0..=top {
+            let (own, red) = (plan.own_columns[n], plan.red_columns[n]);
+            let (inputs, reduced) = (plan.inputs(n), plan.inputs(n + 1) * plan.quantifiers);
+            for row in 0..index.rows(n) {
+                self.own[n].fill(row * own, inputs, 0.0);
+                self.red[n].fill(row * red, reduced, 0.0);
+            }
+        }
+        for (c, _) in job.structure.propositions(0) {
+            self.own[0].set(c, 1.0);
+        }
+        for n in 1..=top {
+            let (own, red) = (plan.own_columns[n], plan.red_columns[n - 1]);
+            let inputs = plan.inputs(n);
+            for (c, x) in job.structure.propositions(n) {
+                let (target, row) = match *x {
+                    [x] => (0, usize::from(x)),
+                    [x, y] if plan.distinct && x == y => continue,
+                    [x, y] => (usize::from(x), index.row(usize::from(x), usize::from(y))),
+                    _ => unreachable!("pairs at most"),
+                };
+                if self.own[n].at(row * own + c) != 0.0 {
+                    continue;
+                }
+                self.own[n].set(row * own + c, 1.0);
+                if n == 2 && x[0] == x[1] {
+                    self.own[n].set((row + 1) * own + c, 1.0);
+                }
+                self.red[n - 1].set(target * red + c, 1.0);
+                if plan.quantifiers == 2 {
+                    self.red[n - 1].add(target * red + inputs + c, 1.0);
+                }
+            }
+            if n == 2 {
+                to_sums(&mut self.own[2], index, own, inputs);
+            }
+            if plan.quantifiers == 2 {
+                // From how many hold to whether all do.
+                let all = index.members(n).len() / index.rows(n - 1);
+                for target in 0..index.rows(n - 1) {
+                    for i in target * red + inputs..target * red + 2 * inputs {
+                        let holds = self.red[n - 1].at(i) == all as f32;
+                        self.red[n - 1].set(i, f32::from(u8::from(holds)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a compose operation takes from the arity below, into `to`.
+    fn expand(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        map: &MapPlan,
+        weights: &ComposeWeights,
+        to: *mut f32,
+    ) {
+        let n = map.arity;
+        let runs = [run(
+            &self.own[n],
+            job.plan.own_columns[n],
+            map,
+            &weights.expand,
+        )];
+        let bias = if weights.expand_bias.is_empty() {
+            null()
+        } else {
+            weights.expand_bias.as_ptr()
+        };
+        if n == 2 {
+            dispatch(
+                job.simd,
+                &PairMap {
+                    pairs: index.rows(2) / 2,
+                    without: &index.without,
+                    bias,
+                    expanded: null(),
+                    runs: &runs,
+                    outputs: map.outputs,
+                    activate: false,
+                    y: to,
+                    y_stride: map.outputs,
+                    sums: null_mut(),
+                    sums_stride: 0,
+                },
+            );
+        } else {
+            dispatch(
+                job.simd,
+                &RowMap {
+                    rows: index.rows(n),
+                    bias,
+                    expanded: null(),
+                    runs: &runs,
+                    y: to,
+                    y_stride: map.outputs,
+                    outputs: map.outputs,
+                    activate: false,
+                },
+            );
+        }
+    }
+
+    fn compose(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        n: usize,
+        compose: &ComposePlan,
+        weights: &ComposeWeights,
+    ) {
+        let plan = job.plan;
+        let mut expanded = null();
+        if let Some(map) = &compose.expand {
+            let to = self.expanded.as_mut_ptr();
+            self.expand(job, index, map, weights, to);
+            expanded = self.expanded.as_ptr();
+        }
+        let outputs = weights.bias.len();
+        let mut runs = Vec::with_capacity(2);
+        if let Some(map) = &compose.own {
+            runs.push(run(&self.own[n], plan.own_columns[n], map, &weights.own));
+        }
+        if let Some(map) = &compose.red {
+            runs.push(run(&self.red[n], plan.red_columns[n], map, &weights.red));
+        }
+        let own = match compose.column {
+            Some(column) => self.own[n].as_mut_ptr().wrapping_add(column),
+            None => null_mut(),
+        };
+        let (mut y, mut y_stride) = (self.raw.as_mut_ptr(), outputs);
+        let bias = weights.bias.as_ptr();
+        let activate = compose.column.is_some();
+        if n == 2 {
+            dispatch(
+                job.simd,
+                &PairMap {
+                    pairs: index.rows(2) / 2,
+                    without: &index.without,
+                    bias,
+                    expanded,
+                    runs: &runs,
+                    outputs,
+                    activate,
+                    y,
+                    y_stride,
+                    sums: own,
+                    sums_stride: plan.own_columns[2],
+                },
+            );
+        } else {
+            if !own.is_null() {
+                (y, y_stride) = (own, plan.own_columns[n]);
+            }
+            dispatch(
+                job.simd,
+                &RowMap {
+                    rows: index.rows(n),
+                    bias,
+                    expanded,
+                    runs: &runs,
+                    y,
+                    y_stride,
+                    outputs,
+                    activate,
+                },
+            );
+        }
+        let Some(column) = compose.red_column else {
+            return;
+        };
+        dispatch(
+            job.simd,
+            &ReduceRows {
+                members: index.members(n),
+                targets: index.rows(n - 1),
+                x: y,
+                x_stride: y_stride,
+                features: outputs,
+                both: plan.quantifiers == 2,
+                activate: !activate,
+                red: self.red[n - 1].as_mut_ptr().wrapping_add(column),
+                red_stride: plan.red_columns[n - 1],
+            },
+        );
+    }
+}
+
+/// From the rows of (a, b) and (b, a) to their sum and difference, in the first `columns` columns.
+fn to_sums(rows: &mut Buffer, index: &Index, stride: usize, columns: usize) {
+    let rows = rows.as_mut_slice();
+    for pair in 0..index.rows(2) / 2 {
+        for c in 2 * pair * stride..2 * pair * stride + columns {
+            let (ab, ba) = (rows[c], rows[c + stride]);
+            (rows[c], rows[c + stride]) = (ab + ba, ab - ba);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Nlm, NlmConfig, Quantifiers};
+
+    fn star(objects: usize, arity: usize) -> Structure {
+        let mut s = Structure::new(objects);
+        for x in 0..objects {
+            s.insert(0, &[x, (x * x + 1) % objects]);
+            if arity == 3 {
+                s.insert(0, &[x, (x * 7) % objects, (x + 3) % objects]);
+            }
+        }
+        s
+    }
+
+    #[test]
+    fn recomputing_triples_changes_no_bit() {
+        for distinct in [false, true] {
+            for channels in [vec![0, 0, 1], vec![0, 0, 1, 1]] {
+                let arity = channels.len() - 1;
+                let nlm = Nlm::new(NlmConfig {
+                    input_channels: channels,
+                    layers: 7,
+                    quantifiers: Quantifiers::ExistsForall,
+                    distinct,
+                    ..NlmConfig::default()
+                })
+                .unwrap();
+                let prepared = nlm.prepare(&nlm.init(3), Simd::best());
+                for objects in [1, 2, 3, 9, 19] {
+                    let structure = star(objects, arity);
+                    let job = prepared.job(&structure);
+                    let mut stores = FeatureEngine::default();
+                    let mut recomputes = FeatureEngine {
+                        always_recompute: true,
+                        ..FeatureEngine::default()
+                    };
+                    let (a, b) = (stores.forward(&job), recomputes.forward(&job));
+                    assert_eq!(a.to_bits(), b.to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_hundred_and_fifty_objects_stay_under_a_gibibyte() {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: vec![2, 6, 2],
+            quantifiers: Quantifiers::ExistsForall,
+            ..NlmConfig::default()
+        })
+        .unwrap();
+        let prepared = nlm.prepare(&nlm.init(3), Simd::best());
+        let structure = star(250, 2);
+        let mut engine = FeatureEngine::default();
+        assert!(engine.forward(&prepared.job(&structure)).is_finite());
+        assert!(engine.bytes() < 1 << 30, "{} bytes", engine.bytes());
+    }
+}

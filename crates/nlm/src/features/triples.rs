@@ -1,0 +1,281 @@
+//! The engine with features in lanes at arity 3.
+
+use super::classes::{First, reads_first};
+use super::index::Index;
+use super::{FeatureEngine, Job, to_sums};
+use crate::buffer::Buffer;
+use crate::engine::{orbit_index, slots_of, ternary};
+use crate::kernels::dispatch_half as dispatch;
+use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
+use crate::kernels::orbit_rows::{LookUp, OrbitRows, Part, Step};
+use crate::kernels::rows::{EndRows, StartRows};
+use crate::plan::{BLOCK, ComposePlan, Plan};
+use std::ptr::null;
+
+/// Coefficients of triples are stored up to this many bytes; beyond, every layer
+/// recomputes those of the layers before it.
+const STORED_BYTES: usize = 192 << 20;
+/// The orbits a kernel works on at once.
+const TILE_ORBITS: usize = 4;
+
+/// Where the coefficients of `own[3]` lie: the input in blocks of eight columns, then the layers
+/// that are kept, without the first where it is finite.
+#[derive(Clone, Copy)]
+struct Columns {
+    inputs: usize,
+    input_columns: usize,
+    /// Columns of the finite first layer.
+    finite: usize,
+    total: usize,
+}
+
+impl Columns {
+    fn new(plan: &Plan, first: First) -> Self {
+        let finite = first != First::NotFinite;
+        let inputs = plan.inputs(3);
+        let kept = plan.layers[0].get(3).is_some_and(|c| c.column.is_some());
+        let finite = if finite && kept { plan.features } else { 0 };
+        let input_columns = inputs.next_multiple_of(BLOCK);
+        Self {
+            inputs,
+            input_columns,
+            finite,
+            total: input_columns + plan.own_columns[3] - inputs - finite,
+        }
+    }
+
+    /// The place of a column of the plan that is not of a finite layer.
+    fn place(&self, column: usize) -> usize {
+        if column < self.inputs {
+            column
+        } else {
+            self.input_columns + column - self.inputs - self.finite
+        }
+    }
+
+    /// What a compose operation reads.
+    fn parts(&self, compose: &ComposePlan, weights: &[f32]) -> Vec<Part> {
+        let Some(map) = &compose.own else {
+            return Vec::new();
+        };
+        let learned = self.inputs + self.finite;
+        let mut parts = Vec::new();
+        let end = map.columns.end;
+        for range in [
+            map.columns.start..self.inputs.min(end),
+            learned.max(map.columns.start)..end,
+        ] {
+            if !range.is_empty() {
+                parts.push(Part {
+                    from: self.place(range.start),
+                    columns: range.len(),
+                    weights: weights
+                        .as_ptr()
+                        .wrapping_add((range.start - map.columns.start) * SIX * BLOCK),
+                });
+            }
+        }
+        parts
+    }
+}
+
+impl FeatureEngine {
+    /// Whether the coefficients of every orbit are kept.
+    fn stored(&self, orbits: usize, columns: &Columns) -> bool {
+        !self.always_recompute && orbits * columns.total * SIX * 4 <= STORED_BYTES
+    }
+
+    /// Writes the coefficients of the ternary propositions and their reductions.
+    pub(super) fn load_triples(&mut self, job: &Job<'_>, index: &Index, first: First) {
+        let plan = job.plan;
+        let (objects, distinct) = (index.objects, plan.distinct);
+        let columns = Columns::new(plan, first);
+        let orbits = orbit_count(objects, distinct);
+        let stored = self.stored(orbits, &columns);
+        let room = if stored { orbits } else { TILE_ORBITS };
+        self.coefficients.reserve(room * columns.total * SIX);
+        let channels = plan.inputs(3);
+        if channels == 0 {
+            return;
+        }
+        let (to, stride) = if stored {
+            (&mut self.coefficients, columns.total * SIX)
+        } else {
+            let stride = columns.input_columns * SIX;
+            self.inputs.reserve(orbits * stride);
+            (&mut self.inputs, stride)
+        };
+        for orbit in 0..orbits {
+            to.fill(orbit * stride, columns.input_columns * SIX, 0.0);
+        }
+        let red = &mut self.red[2];
+        let red_columns = plan.red_columns[2];
+        for (channel, tuple) in ternary(job.structure, distinct) {
+            let (sorted, slots) = slots_of(tuple);
+            let orbit = orbit_index(objects, distinct, sorted);
+            let at = orbit * stride + channel / BLOCK * SIX * BLOCK + channel % BLOCK;
+            for s in slots {
+                let [r11, r12, r21, r22] = RHO[s];
+                for (k, c) in [1.0, SIGN[s], r11, r12, r21, r22].into_iter().enumerate() {
+                    to.add(at + k * BLOCK, c);
+                }
+            }
+            let row = index.row(tuple[0], tuple[1]);
+            // Both rows of (a, a) hold the same tuple.
+            for row in row..=row + usize::from(tuple[0] == tuple[1]) {
+                red.set(row * red_columns + channel, 1.0);
+                if plan.quantifiers == 2 {
+                    red.add(row * red_columns + channels + channel, 1.0);
+                }
+            }
+        }
+        if plan.quantifiers == 2 {
+            let all = if distinct {
+                objects.saturating_sub(2)
+            } else {
+                objects
+            };
+            for row in 0..index.rows(2) {
+                let at = row * red_columns + channels;
+                for i in at..at + channels {
+                    let holds = red.at(i) == all as f32;
+                    red.set(i, f32::from(u8::from(holds)));
+                }
+            }
+        }
+        to_sums(red, index, red_columns, channels * plan.quantifiers);
+    }
+
+    /// Compose at arity 3 and its reduction.
+    pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, first: First) {
+        let plan = job.plan;
+        let finite = first != First::NotFinite;
+        let features = plan.features;
+        let both = plan.quantifiers == 2;
+        let compose = &plan.layers[layer][3];
+        let rows = index.rows(2);
+        let column = compose.red_column.expect("triples are reduced");
+        let best = self.best.as_mut_ptr();
+        let columns = Columns::new(plan, first);
+        let by_class = finite && layer == 0;
+        if !by_class && let Some(map) = &compose.expand {
+            while self.pairs.len() <= layer {
+                self.pairs.push(Buffer::default());
+            }
+            self.pairs[layer].reserve(rows * map.outputs);
+            let to = self.pairs[layer].as_mut_ptr();
+            self.expand(job, index, map, &job.weights[layer][3], to);
+        }
+        let table = if finite && layer > 0 && reads_first(plan, layer) {
+            self.classes.table(layer)
+        } else {
+            null()
+        };
+        let parts = columns.parts(compose, &job.weights[layer][3].orbit.rows);
+        let pairs = index.pairs();
+        let pure = compose.column.is_none();
+        let by_table = by_class || (pure && parts.is_empty() && !table.is_null());
+        let table = if by_class {
+            self.classes.slots()
+        } else {
+            table
+        };
+        let with_pairs = !by_class && compose.expand.is_some();
+        if by_table && first == First::Sparse && (by_class || with_pairs) {
+            self.near(job, index, table, with_pairs.then_some(layer));
+        } else if by_table {
+            self.start(job, index);
+            dispatch(
+                job.simd,
+                &LookUp {
+                    pairs,
+                    classes: &self.orbit_classes,
+                    table,
+                    expanded: if with_pairs {
+                        self.pairs[layer].as_ptr()
+                    } else {
+                        null()
+                    },
+                    features,
+                    both,
+                    best,
+                },
+            );
+        } else {
+            self.start(job, index);
+            self.steps(job, index, layer, first);
+        }
+        dispatch(
+            job.simd,
+            &EndRows {
+                pairs: rows / 2,
+                empty: plan.distinct && index.objects < 3,
+                activate: pure && !by_class,
+                features,
+                columns: features * plan.quantifiers,
+                best,
+                red: self.red[2].as_mut_ptr().wrapping_add(column),
+                red_stride: plan.red_columns[2],
+            },
+        );
+    }
+
+    /// Starts a reduction at ∓infinity.
+    fn start(&mut self, job: &Job<'_>, index: &Index) {
+        dispatch(
+            job.simd,
+            &StartRows {
+                rows: index.rows(2),
+                features: job.plan.features,
+                both: job.plan.quantifiers == 2,
+                best: self.best.as_mut_ptr(),
+            },
+        );
+    }
+
+    /// Orbit by orbit, with products.
+    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, first: First) {
+        let plan = job.plan;
+        let finite = first != First::NotFinite;
+        let columns = Columns::new(plan, first);
+        let stored = self.stored(orbit_count(index.objects, plan.distinct), &columns);
+        let from = if stored { layer } else { usize::from(finite) };
+        let steps: Vec<Step> = (from..=layer)
+            .filter(|&k| plan.layers[k].len() > 3)
+            .map(|k| {
+                let (compose, weights) = (&plan.layers[k][3], &job.weights[k][3]);
+                Step {
+                    parts: columns.parts(compose, &weights.orbit.rows),
+                    block_stride: compose.own.as_ref().map_or(0, |m| m.columns.len()) * SIX * BLOCK,
+                    table: if finite && reads_first(plan, k) {
+                        self.classes.table(k)
+                    } else {
+                        null()
+                    },
+                    expanded: match &compose.expand {
+                        Some(_) => self.pairs[k].as_ptr(),
+                        None => null(),
+                    },
+                    bias: weights.bias.as_ptr(),
+                    output: compose.column.map(|c| columns.place(c)),
+                }
+            })
+            .collect();
+        dispatch(
+            job.simd,
+            &OrbitRows {
+                pairs: index.pairs(),
+                classes: &self.orbit_classes,
+                features: plan.features,
+                both: plan.quantifiers == 2,
+                steps: &steps,
+                own: self.coefficients.as_mut_ptr(),
+                own_stride: if stored { columns.total * SIX } else { 0 },
+                columns: columns.total,
+                inputs: self.inputs.as_ptr(),
+                input_columns: columns.input_columns,
+                best: self.best.as_mut_ptr(),
+            },
+        );
+    }
+}

@@ -1,0 +1,484 @@
+//! Triples with features in lanes.
+//!
+//! Pairs come in twos: row 2p is (a, b) with a <= b, row 2p + 1 is (b, a), and for one a the
+//! pairs follow one another over b. So an orbit (x, y, z) reads two runs over z and one fixed place.
+//! An orbit that repeats an object is computed like any other: slots that name one tuple are
+//! equal as functions, and a maximum takes an entry twice without harm.
+
+use super::orbit::{AC, BC, SIX, fourier, inverse, load_six, store_six};
+use super::triples::Orbits;
+use super::vector::{Kernel, Vector};
+use crate::plan::BLOCK;
+
+/// f32 of the six slots of eight features.
+const SLOTS: usize = SIX * BLOCK;
+
+/// Where the pairs of a structure lie.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs<'a> {
+    pub(crate) orbits: Orbits,
+    /// The pair (x, x) would have the index `starts[x] + x`, whether it exists or not.
+    pub(crate) starts: &'a [usize],
+}
+
+impl Pairs<'_> {
+    /// The index of the pair a <= b.
+    #[inline(always)]
+    pub(crate) fn index(&self, a: usize, b: usize) -> usize {
+        self.starts[a].wrapping_add(b)
+    }
+
+    /// The rows xy, xz, yx, yz, zx, zy.
+    #[inline(always)]
+    fn rows(&self, x: usize, y: usize, z: usize) -> [usize; SIX] {
+        let (xy, xz, yz) = (
+            2 * self.index(x, y),
+            2 * self.index(x, z),
+            2 * self.index(y, z),
+        );
+        [xy, xz, xy + 1, yz, xz + 1, yz + 1]
+    }
+}
+
+/// The extrema over the last object of what a table says of the class of each orbit, plus what
+/// pairs contribute. No products and no sigmoids.
+pub(crate) struct LookUp<'a> {
+    pub(crate) pairs: Pairs<'a>,
+    /// The class of each orbit.
+    pub(crate) classes: &'a [u32],
+    /// `[class][feature block][6][8]`.
+    pub(crate) table: *const f32,
+    /// `[row][3][features]`, or null for nothing.
+    pub(crate) expanded: *const f32,
+    pub(crate) features: usize,
+    pub(crate) both: bool,
+    /// `[row][features for each quantifier]`, maxima then minima, started at ∓infinity.
+    pub(crate) best: *mut f32,
+}
+
+impl Kernel for LookUp<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: see `pass`.
+        unsafe {
+            // Eight features are the rule, and then every offset is a constant.
+            if self.features == BLOCK {
+                self.passes::<V, BLOCK>();
+            } else {
+                self.passes::<V, 0>();
+            }
+        }
+    }
+}
+
+impl LookUp<'_> {
+    #[inline(always)]
+    unsafe fn passes<V: Vector, const F: usize>(&self) {
+        // SAFETY: see `pass`.
+        unsafe {
+            for f in (0..self.features).step_by(V::LANES) {
+                match (self.both, self.expanded.is_null()) {
+                    (false, false) => self.pass::<V, F, false, true>(f),
+                    (true, false) => self.pass::<V, F, true, true>(f),
+                    (false, true) => self.pass::<V, F, false, false>(f),
+                    (true, true) => self.pass::<V, F, true, false>(f),
+                }
+            }
+        }
+    }
+
+    /// Features f .. f + 8 of every orbit. F is the number of features, or 0.
+    #[inline(always)]
+    unsafe fn pass<V: Vector, const F: usize, const BOTH: bool, const PAIRS: bool>(
+        &self,
+        f: usize,
+    ) {
+        let n = self.pairs.orbits.objects;
+        let features = if F > 0 { F } else { self.features };
+        let columns = features * (1 + usize::from(BOTH));
+        let mut class = self.classes.as_ptr();
+        // SAFETY: orbits are counted in the order of storage; rows and features are within
+        // the tensors.
+        unsafe {
+            let table = self.table.add(f * SIX);
+            let expanded = self.expanded.wrapping_add(f);
+            let best = self.best.add(f);
+            let zero = V::splat(0.0);
+            for x in 0..n {
+                for y in self.pairs.orbits.after(x)..n {
+                    let first = self.pairs.orbits.after(y);
+                    if first >= n {
+                        continue;
+                    }
+                    let xy = self.pairs.index(x, y);
+                    let (mut xy_parts, mut yx_parts) = ([zero; 3], [zero; 3]);
+                    if PAIRS {
+                        (xy_parts, yx_parts) = six_parts(expanded.add(xy * 6 * features), features);
+                    }
+                    let [xy0, xy1, xy2] = xy_parts;
+                    let [yx0, yx1, yx2] = yx_parts;
+                    let mut max = [V::splat(f32::NEG_INFINITY); 2];
+                    let mut min = [V::splat(f32::INFINITY); 2];
+                    let (xz, yz) = (self.pairs.index(x, first), self.pairs.index(y, first));
+                    let mut parts_xz = expanded.wrapping_add(xz * 6 * features);
+                    let mut parts_yz = expanded.wrapping_add(yz * 6 * features);
+                    let mut best_xz = best.add(xz * 2 * columns);
+                    let mut best_yz = best.add(yz * 2 * columns);
+                    for _ in first..n {
+                        let mut slots = load_six::<V>(table.add(*class as usize * features * SIX));
+                        class = class.add(1);
+                        if PAIRS {
+                            let ([xz0, xz1, xz2], [zx0, zx1, zx2]) =
+                                six_parts::<V>(parts_xz, features);
+                            let ([yz0, yz1, yz2], [zy0, zy1, zy2]) =
+                                six_parts::<V>(parts_yz, features);
+                            let [t0, t1, t2, t3, t4, t5] = slots;
+                            slots = [
+                                t0.add(xy2).add(yz0).add(xz1),
+                                t1.add(xy1).add(zy0).add(xz2),
+                                t2.add(yx2).add(xz0).add(yz1),
+                                t3.add(yx1).add(zx0).add(yz2),
+                                t4.add(xy0).add(zy1).add(zx2),
+                                t5.add(yx0).add(zx1).add(zy2),
+                            ];
+                        }
+                        max = [slots[0].max(max[0]), slots[2].max(max[1])];
+                        if BOTH {
+                            min = [slots[0].min(min[0]), slots[2].min(min[1])];
+                        }
+                        for (at, ab, ba) in
+                            [(best_xz, slots[1], slots[4]), (best_yz, slots[3], slots[5])]
+                        {
+                            keep::<V, BOTH>(at, features, ab, ab);
+                            keep::<V, BOTH>(at.add(columns), features, ba, ba);
+                        }
+                        parts_xz = parts_xz.wrapping_add(6 * features);
+                        parts_yz = parts_yz.wrapping_add(6 * features);
+                        best_xz = best_xz.wrapping_add(2 * columns);
+                        best_yz = best_yz.wrapping_add(2 * columns);
+                    }
+                    let at = best.add(xy * 2 * columns);
+                    keep::<V, BOTH>(at, features, max[0], min[0]);
+                    keep::<V, BOTH>(at.add(columns), features, max[1], min[1]);
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the greater of a maximum and the lesser of a minimum.
+#[inline(always)]
+unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: V, min: V) {
+    // SAFETY: the caller gives a place for both.
+    unsafe {
+        max.max(V::load(at)).store(at);
+        if BOTH {
+            let at = at.add(features);
+            min.min(V::load(at)).store(at);
+        }
+    }
+}
+
+/// What (a, b) and (b, a) contribute as the pair without position 0, 1, 2.
+#[inline(always)]
+unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
+    // SAFETY: the caller gives the two rows of a pair.
+    unsafe {
+        let ba = at.add(3 * features);
+        let (ab1, ab2) = (at.add(features), at.add(2 * features));
+        let (ba1, ba2) = (ba.add(features), ba.add(2 * features));
+        (
+            [V::load(at), V::load(ab1), V::load(ab2)],
+            [V::load(ba), V::load(ba1), V::load(ba2)],
+        )
+    }
+}
+
+/// Coefficients a step reads: `columns` of them from this column on.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// A multiple of 8.
+    pub(crate) from: usize,
+    pub(crate) columns: usize,
+    /// `[column][6][8]`, of the first feature block.
+    pub(crate) weights: *const f32,
+}
+
+/// One layer's compose at arity 3.
+pub(crate) struct Step {
+    pub(crate) parts: Vec<Part>,
+    /// f32 from one feature block of the weights to the next.
+    pub(crate) block_stride: usize,
+    /// `[class][feature block][6][8]`, or null.
+    pub(crate) table: *const f32,
+    /// `[row][3][features]`, the bias in the first of the three, or null.
+    pub(crate) expanded: *const f32,
+    /// For where `expanded` is null.
+    pub(crate) bias: *const f32,
+    /// The column where the coefficients of the activations go, if any.
+    pub(crate) output: Option<usize>,
+}
+
+/// The last of `steps` over every orbit; the steps before it recompute what the last
+/// reads where it is not stored.
+pub(crate) struct OrbitRows<'a> {
+    pub(crate) pairs: Pairs<'a>,
+    pub(crate) classes: &'a [u32],
+    pub(crate) features: usize,
+    pub(crate) both: bool,
+    pub(crate) steps: &'a [Step],
+    /// `[orbit][column block][6][8]`; with `own_stride` 0 room for four orbits of
+    /// `columns` columns.
+    pub(crate) own: *mut f32,
+    pub(crate) own_stride: usize,
+    /// Columns of coefficients, a multiple of 8.
+    pub(crate) columns: usize,
+    /// With `own_stride` 0: the input columns of every orbit.
+    pub(crate) inputs: *const f32,
+    pub(crate) input_columns: usize,
+    /// As in [`LookUp`].
+    pub(crate) best: *mut f32,
+}
+
+impl Kernel for OrbitRows<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        let n = self.pairs.orbits.objects;
+        let mut orbit = 0;
+        // SAFETY: orbits are counted in the order of storage, tiles end with the row.
+        unsafe {
+            for x in 0..n {
+                for y in self.pairs.orbits.after(x)..n {
+                    let mut z = self.pairs.orbits.after(y);
+                    while z < n {
+                        if V::WIDE && z + 4 <= n {
+                            self.tile::<V, 4>(orbit, x, y, z);
+                            (orbit, z) = (orbit + 4, z + 4);
+                        } else if V::WIDE && z + 2 <= n {
+                            self.tile::<V, 2>(orbit, x, y, z);
+                            (orbit, z) = (orbit + 2, z + 2);
+                        } else {
+                            self.tile::<V, 1>(orbit, x, y, z);
+                            (orbit, z) = (orbit + 1, z + 1);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl OrbitRows<'_> {
+    /// Orbits (x, y, z) .. (x, y, z + T).
+    #[inline(always)]
+    unsafe fn tile<V: Vector, const T: usize>(&self, orbit: usize, x: usize, y: usize, z: usize) {
+        // SAFETY: see `run`.
+        unsafe {
+            let stride = self.columns * SIX;
+            let mut own = [self.own; T];
+            for (t, own) in own.iter_mut().enumerate() {
+                if self.own_stride > 0 {
+                    *own = own.add((orbit + t) * self.own_stride);
+                } else {
+                    *own = own.add(t * stride);
+                    let len = self.input_columns * SIX;
+                    if len > 0 {
+                        let from = self.inputs.add((orbit + t) * len);
+                        std::ptr::copy_nonoverlapping(from, *own, len);
+                    }
+                }
+            }
+            let last = self.steps.len() - 1;
+            for (i, step) in self.steps.iter().enumerate() {
+                for f in (0..self.features).step_by(V::LANES) {
+                    let mut acc = [[V::splat(0.0); SIX]; T];
+                    for part in &step.parts {
+                        let weights = part.weights.add(f / V::LANES * step.block_stride);
+                        let mut from = [self.own.cast_const(); T];
+                        for (from, own) in from.iter_mut().zip(own) {
+                            *from = own.add(part.from * SIX);
+                        }
+                        acc = product(from, part.columns, weights, acc);
+                    }
+                    for t in 0..T {
+                        let rows = self.pairs.rows(x, y, z + t);
+                        let mut slots =
+                            pair_slots::<V>(step.expanded, step.bias, self.features, f, &rows);
+                        if !step.parts.is_empty() {
+                            let sums = inverse(acc[t]);
+                            for (slot, sum) in slots.iter_mut().zip(sums) {
+                                *slot = slot.add(sum);
+                            }
+                        }
+                        if !step.table.is_null() {
+                            let class = *self.classes.get_unchecked(orbit + t) as usize;
+                            let at = class * self.features * SIX + f * SIX;
+                            let sums = load_six::<V>(step.table.add(at));
+                            for (slot, sum) in slots.iter_mut().zip(sums) {
+                                *slot = slot.add(sum);
+                            }
+                        }
+                        if let Some(column) = step.output {
+                            for slot in &mut slots {
+                                *slot = slot.sigmoid();
+                            }
+                            store_six(fourier(slots), own[t].add((column + f) * SIX));
+                        }
+                        if i == last {
+                            self.reduce(&rows, f, slots);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn reduce<V: Vector>(&self, rows: &[usize; SIX], f: usize, slots: [V; SIX]) {
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            let columns = self.features * (1 + usize::from(self.both));
+            for (row, slot) in rows.iter().zip(slots) {
+                let at = self.best.add(row * columns + f);
+                slot.max(V::load(at)).store(at);
+                if self.both {
+                    let at = at.add(self.features);
+                    slot.min(V::load(at)).store(at);
+                }
+            }
+        }
+    }
+}
+
+/// What the pairs of an orbit contribute to its slots: features f .. f + 8.
+#[inline(always)]
+unsafe fn pair_slots<V: Vector>(
+    expanded: *const f32,
+    bias: *const f32,
+    features: usize,
+    f: usize,
+    rows: &[usize; SIX],
+) -> [V; SIX] {
+    // SAFETY: rows and features are within the tensors.
+    unsafe {
+        if expanded.is_null() {
+            return [V::load(bias.add(f)); SIX];
+        }
+        let mut slots = [V::splat(0.0); SIX];
+        for (s, slot) in slots.iter_mut().enumerate() {
+            let bc = V::load(expanded.add(rows[BC[s]] * 3 * features + f));
+            let ac = V::load(expanded.add((rows[AC[s]] * 3 + 1) * features + f));
+            let ab = V::load(expanded.add((rows[s] * 3 + 2) * features + f));
+            *slot = bc.add(ac).add(ab);
+        }
+        slots
+    }
+}
+
+/// acc + Σ_c ĝ_c Ŵ_c for T orbits. By value, so that the accumulators stay in registers.
+///
+/// `g`: `[column block][6][8]` each, `w`: `[column][6][8]`.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // one index runs over several arrays
+unsafe fn product<V: Vector, const T: usize>(
+    g: [*const f32; T],
+    columns: usize,
+    mut w: *const f32,
+    mut acc: [[V; SIX]; T],
+) -> [[V; SIX]; T] {
+    // SAFETY: the caller gives `columns` columns of g and w.
+    unsafe {
+        for c in 0..columns {
+            let at = c / BLOCK * SLOTS + c % BLOCK;
+            let [w0, w1, w11, w12, w21, w22] = load_six::<V>(w);
+            for t in 0..T {
+                let x = g[t].add(at);
+                let a = &mut acc[t];
+                a[0] = V::splat(*x).mul_add(w0, a[0]);
+                a[1] = V::splat(*x.add(BLOCK)).mul_add(w1, a[1]);
+                let v = V::splat(*x.add(2 * BLOCK));
+                a[2] = v.mul_add(w11, a[2]);
+                a[3] = v.mul_add(w12, a[3]);
+                let v = V::splat(*x.add(4 * BLOCK));
+                a[4] = v.mul_add(w11, a[4]);
+                a[5] = v.mul_add(w12, a[5]);
+                let v = V::splat(*x.add(3 * BLOCK));
+                a[2] = v.mul_add(w21, a[2]);
+                a[3] = v.mul_add(w22, a[3]);
+                let v = V::splat(*x.add(5 * BLOCK));
+                a[4] = v.mul_add(w21, a[4]);
+                a[5] = v.mul_add(w22, a[5]);
+            }
+            w = w.wrapping_add(SLOTS);
+        }
+    }
+    acc
+}
+
+/// The activations of classes of orbits and their coefficients, from what the patterns of
+/// their pairs contribute.
+pub(crate) struct ClassSlots<'a> {
+    /// The patterns xy, xz, yz of each class.
+    pub(crate) classes: &'a [[u16; 3]],
+    /// `[pattern][2][3][features]`.
+    pub(crate) expanded: *const f32,
+    pub(crate) features: usize,
+    /// `[class][feature block][6][8]`.
+    pub(crate) slots: *mut f32,
+    pub(crate) coefficients: *mut f32,
+}
+
+impl Kernel for ClassSlots<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: patterns and features are within the tensors.
+        unsafe {
+            for (i, class) in self.classes.iter().enumerate() {
+                let [xy, xz, yz] = class.map(|p| 2 * usize::from(p));
+                let rows = [xy, xz, xy + 1, yz, xz + 1, yz + 1];
+                for f in (0..self.features).step_by(V::LANES) {
+                    let mut slots =
+                        pair_slots::<V>(self.expanded, self.expanded, self.features, f, &rows);
+                    for slot in &mut slots {
+                        *slot = slot.sigmoid();
+                    }
+                    let at = i * self.features * SIX + f * SIX;
+                    store_six(slots, self.slots.add(at));
+                    store_six(fourier(slots), self.coefficients.add(at));
+                }
+            }
+        }
+    }
+}
+
+/// What a later layer reads of the coefficients of classes: Σ_π W_π z_3(t∘π) in six orders.
+pub(crate) struct ClassTable {
+    pub(crate) classes: usize,
+    pub(crate) features: usize,
+    pub(crate) coefficients: *const f32,
+    /// `[feature block][column][6][8]` with this stride between blocks.
+    pub(crate) weights: *const f32,
+    pub(crate) block_stride: usize,
+    pub(crate) table: *mut f32,
+}
+
+impl Kernel for ClassTable {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: classes and features are within the tensors.
+        unsafe {
+            for i in 0..self.classes {
+                for f in (0..self.features).step_by(V::LANES) {
+                    let acc = product::<V, 1>(
+                        [self.coefficients.add(i * self.features * SIX)],
+                        self.features,
+                        self.weights.add(f / V::LANES * self.block_stride),
+                        [[V::splat(0.0); SIX]],
+                    );
+                    let at = i * self.features * SIX + f * SIX;
+                    store_six(inverse(acc[0]), self.table.add(at));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Maps and reductions with features in lanes: a row `[columns]` of f32 a tuple, and one
+//! structure at a time. Every vector is full whatever the number of objects or structures.
+//!
+//! A pair {a, b} has two rows. Its channels are kept as sum and difference of those of (a, b) and
+//! (b, a): with P the weights of a channel as it is and Q of its permuted copy,
+//!
+//! ```text
+//! P x(ab) + Q x(ba) = u + v,   P x(ba) + Q x(ab) = u - v,
+//! u = (P + Q)/2 (x(ab) + x(ba)),   v = (P - Q)/2 (x(ab) - x(ba)),
+//! ```
+//!
+//! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
+
+use super::vector::{Kernel, Vector};
+
+/// One tensor a map reads.
+#[derive(Clone, Copy)]
+pub(crate) struct RowRun {
+    /// The first column read, of row 0.
+    pub(crate) x: *const f32,
+    /// f32 from one row to the next.
+    pub(crate) stride: usize,
+    pub(crate) columns: usize,
+    /// `[output block][column][8]`; for pairs `[output block][2][column][8]`, (P + Q)/2
+    /// and then (P - Q)/2.
+    pub(crate) weights: *const f32,
+}
+
+/// y[t] = bias + expanded + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
+pub(crate) struct RowMap<'a> {
+    pub(crate) rows: usize,
+    /// `[outputs]`, or null for zero.
+    pub(crate) bias: *const f32,
+    /// `[outputs]`, what every row takes from the arity below, or null.
+    pub(crate) expanded: *const f32,
+    pub(crate) runs: &'a [RowRun],
+    pub(crate) y: *mut f32,
+    pub(crate) y_stride: usize,
+    /// A multiple of 8.
+    pub(crate) outputs: usize,
+    pub(crate) activate: bool,
+}
+
+impl Kernel for RowMap<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        let n = self.rows;
+        let mut i = 0;
+        // SAFETY: the tiles cover 0..n; the engine vouches for the tensors.
+        unsafe {
+            // The last tile may compute rows again: no output is an input.
+            if n >= 6 {
+                while i < n {
+                    self.tile::<V, 6, 1>(i.min(n - 6));
+                    i += 6;
+                }
+            } else if n >= 3 {
+                while i < n {
+                    self.tile::<V, 3, 2>(i.min(n - 3));
+                    i += 3;
+                }
+            } else {
+                while i < n {
+                    self.tile::<V, 1, 4>(i);
+                    i += 1;
+                }
+            }
+        }
+    }
+}
+
+impl RowMap<'_> {
+    /// Rows i .. i + T, with S partial sums each, so that few rows do not wait
+    /// for one another's products.
+    #[inline(always)]
+    unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) {
+        // SAFETY: i + T <= rows; columns and outputs are within the tensors.
+        unsafe {
+            for f in (0..self.outputs).step_by(V::LANES) {
+                let mut start = V::splat(0.0);
+                if !self.bias.is_null() {
+                    start = V::load(self.bias.add(f));
+                }
+                if !self.expanded.is_null() {
+                    start = start.add(V::load(self.expanded.add(f)));
+                }
+                let mut acc = [[V::splat(0.0); S]; T];
+                for run in self.runs {
+                    let weights = run.weights.add(f * run.columns);
+                    acc = sweep(
+                        acc,
+                        run.x.add(i * run.stride),
+                        run.stride,
+                        run.columns,
+                        weights,
+                    );
+                }
+                for (t, acc) in acc.iter().enumerate() {
+                    let mut sum = start;
+                    for a in acc {
+                        sum = sum.add(*a);
+                    }
+                    if self.activate {
+                        sum = sum.sigmoid();
+                    }
+                    sum.store(self.y.add((i + t) * self.y_stride + f));
+                }
+            }
+        }
+    }
+}
+
+/// acc[t] + Σ_c w[c] x[t][c], column c into partial sum c mod S. By value, so that the
+/// accumulators stay in registers.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // one index runs over several arrays
+unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
+    mut acc: [[V; S]; T],
+    x: *const f32,
+    stride: usize,
+    columns: usize,
+    mut w: *const f32,
+) -> [[V; S]; T] {
+    // SAFETY: the caller gives T rows and `columns` columns.
+    unsafe {
+        let mut c = 0;
+        while c + S <= columns {
+            for s in 0..S {
+                let weight = V::load(w.add(s * V::LANES));
+                for t in 0..T {
+                    let v = V::splat(*x.add(t * stride + c + s));
+                    acc[t][s] = v.mul_add(weight, acc[t][s]);
+                }
+            }
+            c += S;
+            w = w.add(S * V::LANES);
+        }
+        while c < columns {
+            let weight = V::load(w);
+            for t in 0..T {
+                let v = V::splat(*x.add(t * stride + c));
+                acc[t][0] = v.mul_add(weight, acc[t][0]);
+            }
+            c += 1;
+            w = w.add(V::LANES);
+        }
+    }
+    acc
+}
+
+/// The permutation-summed map over pairs.
+pub(crate) struct PairMap<'a> {
+    pub(crate) pairs: usize,
+    /// `[k][row]`: the object of a row without position k.
+    pub(crate) without: &'a [u32],
+    /// `[outputs]`, or null for zero.
+    pub(crate) bias: *const f32,
+    /// `[object][2][outputs]`, or null for nothing.
+    pub(crate) expanded: *const f32,
+    /// Rows hold sums and differences.
+    pub(crate) runs: &'a [RowRun],
+    pub(crate) outputs: usize,
+    pub(crate) activate: bool,
+    /// The rows of (a, b) and (b, a).
+    pub(crate) y: *mut f32,
+    pub(crate) y_stride: usize,
+    /// Where their sums and differences go, or null.
+    pub(crate) sums: *mut f32,
+    pub(crate) sums_stride: usize,
+}
+
+impl Kernel for PairMap<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: the tiles cover all pairs; the engine vouches for the tensors.
+        unsafe {
+            if V::WIDE && self.pairs >= 8 {
+                self.tiles::<V, 8>();
+            } else if self.pairs >= 4 {
+                self.tiles::<V, 4>();
+            } else {
+                self.tiles::<V, 1>();
+            }
+        }
+    }
+}
+
+impl PairMap<'_> {
+    #[inline(always)]
+    unsafe fn tiles<V: Vector, const T: usize>(&self) {
+        let mut i = 0;
+        // SAFETY: there are at least T pairs. The last tile may compute pairs again: no
+        // output is an input.
+        unsafe {
+            while i < self.pairs {
+                let from = i.min(self.pairs - T);
+                for f in (0..self.outputs).step_by(V::LANES) {
+                    self.tile::<V, T>(from, f);
+                }
+                i += T;
+            }
+        }
+    }
+
+    /// Features f .. f + 8 of the pairs i .. i + T.
+    #[inline(always)]
+    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize, f: usize) {
+        // SAFETY: pairs, columns and outputs are within the tensors.
+        unsafe {
+            let mut u = [V::splat(0.0); T];
+            let mut v = u;
+            for run in self.runs {
+                let weights = run.weights.add(f * 2 * run.columns);
+                let x = run.x.add(2 * i * run.stride);
+                (u, v) = sweep_pairs(u, v, x, run.stride, run.columns, weights);
+            }
+            let rows = self.without.len() / 2;
+            for t in 0..T {
+                let row = 2 * (i + t);
+                let mut ab = u[t].add(v[t]);
+                let mut ba = u[t].sub(v[t]);
+                if !self.bias.is_null() {
+                    let bias = V::load(self.bias.add(f));
+                    (ab, ba) = (ab.add(bias), ba.add(bias));
+                }
+                if !self.expanded.is_null() {
+                    let b = *self.without.get_unchecked(row) as usize;
+                    let a = *self.without.get_unchecked(rows + row) as usize;
+                    let a = self.expanded.add(a * 2 * self.outputs + f);
+                    let b = self.expanded.add(b * 2 * self.outputs + f);
+                    ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
+                    ba = ba.add(V::load(a).add(V::load(b.add(self.outputs))));
+                }
+                if self.activate {
+                    (ab, ba) = (ab.sigmoid(), ba.sigmoid());
+                }
+                ab.store(self.y.add(row * self.y_stride + f));
+                ba.store(self.y.add((row + 1) * self.y_stride + f));
+                if !self.sums.is_null() {
+                    let at = self.sums.add(row * self.sums_stride + f);
+                    ab.add(ba).store(at);
+                    ab.sub(ba).store(at.add(self.sums_stride));
+                }
+            }
+        }
+    }
+}
+
+/// u and v of T pairs, one channel after the other.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // one index runs over several arrays
+unsafe fn sweep_pairs<V: Vector, const T: usize>(
+    mut u: [V; T],
+    mut v: [V; T],
+    x: *const f32,
+    stride: usize,
+    columns: usize,
+    w: *const f32,
+) -> ([V; T], [V; T]) {
+    // SAFETY: the caller gives 2 T rows and `columns` columns.
+    unsafe {
+        let d = w.add(columns * V::LANES);
+        for c in 0..columns {
+            let sum = V::load(w.add(c * V::LANES));
+            let difference = V::load(d.add(c * V::LANES));
+            for t in 0..T {
+                let at = x.add(2 * t * stride + c);
+                u[t] = V::splat(*at).mul_add(sum, u[t]);
+                v[t] = V::splat(*at.add(stride)).mul_add(difference, v[t]);
+            }
+        }
+    }
+    (u, v)
+}
+
+/// red[t] = max (and min) over the members of t.
+pub(crate) struct ReduceRows<'a> {
+    /// `[target][per]`: the rows reduced into each target.
+    pub(crate) members: &'a [u32],
+    pub(crate) targets: usize,
+    /// The first column, of row 0.
+    pub(crate) x: *const f32,
+    pub(crate) x_stride: usize,
+    pub(crate) features: usize,
+    pub(crate) both: bool,
+    /// Whether x are pre-activations.
+    pub(crate) activate: bool,
+    /// The first output column, of target 0: maxima, then minima.
+    pub(crate) red: *mut f32,
+    pub(crate) red_stride: usize,
+}
+
+impl Kernel for ReduceRows<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        let per = self.members.len() / self.targets;
+        // SAFETY: every index is a row of the tensors.
+        unsafe {
+            for t in 0..self.targets {
+                let red = self.red.add(t * self.red_stride);
+                let members = self.members.get_unchecked(t * per..(t + 1) * per);
+                for f in (0..self.features).step_by(V::LANES) {
+                    let mut max = V::splat(f32::NEG_INFINITY);
+                    let mut min = V::splat(f32::INFINITY);
+                    for &row in members {
+                        let v = V::load(self.x.add(row as usize * self.x_stride + f));
+                        max = v.max(max);
+                        min = v.min(min);
+                    }
+                    if members.is_empty() {
+                        // Nothing exists; everything holds of nothing.
+                        max = V::splat(0.0);
+                        min = V::splat(1.0);
+                    } else if self.activate {
+                        max = max.sigmoid();
+                        min = min.sigmoid();
+                    }
+                    max.store(red.add(f));
+                    if self.both {
+                        min.store(red.add(self.features + f));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Starts a reduction into rows at ∓infinity.
+pub(crate) struct StartRows {
+    pub(crate) rows: usize,
+    pub(crate) features: usize,
+    pub(crate) both: bool,
+    /// `[row][features for each quantifier]`.
+    pub(crate) best: *mut f32,
+}
+
+impl Kernel for StartRows {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: rows and features are within the tensor.
+        unsafe {
+            let columns = self.features * (1 + usize::from(self.both));
+            for row in 0..self.rows {
+                let at = self.best.add(row * columns);
+                for f in (0..self.features).step_by(V::LANES) {
+                    V::splat(f32::NEG_INFINITY).store(at.add(f));
+                    if self.both {
+                        V::splat(f32::INFINITY).store(at.add(self.features + f));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Ends the reduction of triples into pairs: over no tuple it is 0 and 1; over pre-activations a
+/// sigmoid is due; and pairs are kept as sums and differences.
+pub(crate) struct EndRows {
+    pub(crate) pairs: usize,
+    /// Whether the reductions were over no tuple.
+    pub(crate) empty: bool,
+    pub(crate) activate: bool,
+    pub(crate) features: usize,
+    /// Columns: features for each quantifier.
+    pub(crate) columns: usize,
+    /// `[row][columns]`.
+    pub(crate) best: *const f32,
+    pub(crate) red: *mut f32,
+    pub(crate) red_stride: usize,
+}
+
+impl Kernel for EndRows {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            for pair in 0..self.pairs {
+                for c in (0..self.columns).step_by(V::LANES) {
+                    let from = self.best.add(2 * pair * self.columns + c);
+                    let mut ab = V::load(from);
+                    let mut ba = V::load(from.add(self.columns));
+                    if self.empty {
+                        ab = V::splat(f32::from(u8::from(c >= self.features)));
+                        ba = ab;
+                    } else if self.activate {
+                        (ab, ba) = (ab.sigmoid(), ba.sigmoid());
+                    }
+                    let to = self.red.add(2 * pair * self.red_stride + c);
+                    ab.add(ba).store(to);
+                    ab.sub(ba).store(to.add(self.red_stride));
+                }
+            }
+        }
+    }
+}
