@@ -225,3 +225,30 @@ pub(crate) fn check_batch(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_there_and_back() {
+        let mut one = Structure::new(3);
+        one.insert(4, &[]);
+        one.insert(0, &[2, 1]);
+        one.insert(7, &[0, 0]);
+        let mut other = Structure::new(3);
+        for arity in (0..3).rev() {
+            other.extend(arity, one.rows(arity));
+        }
+        assert_eq!(one.rows(2), [0, 2, 1, 7, 0, 0]);
+        assert_eq!(one.rows(5), []);
+        assert_eq!(one, other);
+    }
+
+    /// Kernels read arrays at these places without looking.
+    #[test]
+    #[should_panic(expected = "rows of arity 1 for a structure with 3 objects")]
+    fn an_object_that_is_not_there_is_refused() {
+        Structure::new(3).extend(1, &[0, 2, 0, 3]);
+    }
+}
