@@ -8,20 +8,23 @@
 mod workload;
 
 use criterion::Criterion;
-use homing_nlm::{Adam, Nlm, Quantifiers, Simd, Structure, Workspace};
+use homing_nlm::{Adam, Nlm, NlmConfig, Quantifiers, Simd, Structure, Workspace};
 use std::time::Duration;
-use workload::{blocks, least_cpu_seconds, naive_flops, peak_flops, states};
+use workload::{blocks, least_cpu_seconds, naive_flops, peak_flops, states, successors};
 
 #[derive(Clone, Copy)]
 enum Work {
     /// Forward, backward, Adam and the preparation of the new weights.
     Train,
     Forward,
+    /// Forward, the successors of one state.
+    Successors,
 }
 
 struct Row {
     layers: usize,
     quantifiers: Quantifiers,
+    distinct: bool,
     work: Work,
     count: usize,
     objects: usize,
@@ -29,10 +32,11 @@ struct Row {
 
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut push = |layers, quantifiers, work, count, objects| {
+    let mut push = |layers, quantifiers, distinct, work, count, objects| {
         rows.push(Row {
             layers,
             quantifiers,
+            distinct,
             work,
             count,
             objects,
@@ -41,16 +45,26 @@ fn rows() -> Vec<Row> {
     for quantifiers in [Quantifiers::Exists, Quantifiers::ExistsForall] {
         for layers in [6, 5] {
             for objects in [6, 12] {
-                push(layers, quantifiers, Work::Train, 25, objects);
-                push(layers, quantifiers, Work::Forward, 250, objects);
+                push(layers, quantifiers, false, Work::Train, 25, objects);
+                push(layers, quantifiers, false, Work::Forward, 250, objects);
             }
             for objects in [20, 50] {
-                push(layers, quantifiers, Work::Forward, 1, objects);
+                push(layers, quantifiers, false, Work::Forward, 1, objects);
+                push(layers, quantifiers, false, Work::Successors, 32, objects);
             }
         }
         for objects in [20, 50, 100, 250] {
-            push(4, quantifiers, Work::Forward, 1, objects);
+            push(4, quantifiers, false, Work::Forward, 1, objects);
         }
+    }
+    // What training and search use.
+    let reference = Quantifiers::ExistsForall;
+    for objects in [6, 12] {
+        push(5, reference, true, Work::Train, 25, objects);
+        push(5, reference, true, Work::Forward, 250, objects);
+    }
+    for objects in [20, 50] {
+        push(5, reference, true, Work::Successors, 32, objects);
     }
     rows
 }
@@ -60,13 +74,15 @@ impl Row {
         let work = match self.work {
             Work::Train => "forward + backward + Adam",
             Work::Forward => "forward",
+            Work::Successors => "forward, successors of one state",
         };
+        let distinct = if self.distinct { ", distinct" } else { "" };
         let quantifiers = match self.quantifiers {
             Quantifiers::Exists => "max",
             Quantifiers::ExistsForall => "max and min",
         };
         format!(
-            "L = {}, {quantifiers}: {work}, {} states, {} objects",
+            "L = {}, {quantifiers}{distinct}: {work}, {} states, {} objects",
             self.layers, self.count, self.objects
         )
     }
@@ -75,20 +91,27 @@ impl Row {
         // Backward is two products for each of the forward pass.
         let passes = match self.work {
             Work::Train => 3.0,
-            Work::Forward => 1.0,
+            Work::Forward | Work::Successors => 1.0,
         };
         passes * self.count as f64 * naive_flops(nlm, self.objects)
     }
 
     /// Calls `measure` with the work as a closure.
     fn with<R>(&self, simd: Simd, measure: impl FnOnce(&Nlm, &mut dyn FnMut()) -> R) -> R {
-        let nlm = blocks(self.layers, self.quantifiers);
-        let all = states(self.objects, self.count, 5);
+        let nlm = Nlm::new(NlmConfig {
+            distinct: self.distinct,
+            ..blocks(self.layers, self.quantifiers).config().clone()
+        })
+        .expect("a valid configuration");
+        let all = match self.work {
+            Work::Successors => successors(self.objects, self.count, 5),
+            _ => states(self.objects, self.count, 5),
+        };
         let batch: Vec<&Structure> = all.iter().collect();
         let mut workspace = Workspace::default();
         let mut parameters = nlm.init(1);
         match self.work {
-            Work::Forward => {
+            Work::Forward | Work::Successors => {
                 let prepared = nlm.prepare(&parameters, simd);
                 let mut work = || {
                     prepared.evaluate(&batch, &mut workspace).expect("it fits");

@@ -11,7 +11,7 @@ mod workload;
 use homing_nlm::{Adam, Quantifiers, Simd, Structure, Workspace};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use workload::{blocks, least_cpu_seconds, states};
+use workload::{blocks, least_cpu_seconds, states, successors};
 
 /// `[[channel, x, ...], ...]` for each arity.
 fn facts(s: &Structure) -> String {
@@ -33,6 +33,16 @@ fn facts(s: &Structure) -> String {
     format!("[{}]", arities.join(","))
 }
 
+/// Work, objects, structures.
+const CASES: [(&str, usize, usize); 6] = [
+    ("forward", 6, 250),
+    ("forward", 12, 250),
+    ("forward", 20, 1),
+    ("forward", 50, 1),
+    ("successors", 20, 32),
+    ("successors", 50, 32),
+];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let usage = "usage: peer <folder> <layers> <exists|exists-forall>";
@@ -50,14 +60,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut workspace = Workspace::default();
 
     let mut cases = Vec::new();
-    for (objects, count) in [(6, 250), (12, 250), (20, 1), (50, 1)] {
-        let all = states(objects, count, 5);
+    for (work, objects, count) in CASES {
+        let all = if work == "successors" {
+            successors(objects, count, 5)
+        } else {
+            states(objects, count, 5)
+        };
         let batch: Vec<&Structure> = all.iter().collect();
         let values = prepared.evaluate(&batch, &mut workspace)?;
         let all_facts: Vec<String> = all.iter().map(facts).collect();
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         cases.push(format!(
-            "{{\"objects\":{objects},\"states\":[{}],\"values\":[{}]}}",
+            "{{\"work\":\"{work}\",\"objects\":{objects},\"states\":[{}],\"values\":[{}]}}",
             all_facts.join(","),
             values.join(",")
         ));
@@ -101,13 +115,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{{\"work\":\"forward\",\"objects\":{objects},\"seconds\":{forward}}}");
     }
     for objects in [20, 50] {
-        let all = states(objects, 1, 5);
-        let forward = least_cpu_seconds(1.0, || {
-            prepared
-                .evaluate(&[&all[0]], &mut workspace)
-                .expect("the batch fits");
-        });
-        println!("{{\"work\":\"forward\",\"objects\":{objects},\"seconds\":{forward}}}");
+        for (work, all) in [
+            ("forward", states(objects, 1, 5)),
+            ("successors", successors(objects, 32, 5)),
+        ] {
+            let batch: Vec<&Structure> = all.iter().collect();
+            let forward = least_cpu_seconds(1.0, || {
+                prepared
+                    .evaluate(&batch, &mut workspace)
+                    .expect("the batch fits");
+            });
+            println!("{{\"work\":\"{work}\",\"objects\":{objects},\"seconds\":{forward}}}");
+        }
     }
     Ok(())
 }

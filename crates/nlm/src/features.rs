@@ -140,10 +140,8 @@ impl FeatureEngine {
         for n in 0..=top {
             let (own, red) = (plan.own_columns[n], plan.red_columns[n]);
             let (inputs, reduced) = (plan.inputs(n), plan.inputs(n + 1) * plan.quantifiers);
-            for row in 0..index.rows(n) {
-                self.own[n].fill(row * own, inputs, 0.0);
-                self.red[n].fill(row * red, reduced, 0.0);
-            }
+            clear(&mut self.own[n], index.rows(n), own, inputs);
+            clear(&mut self.red[n], index.rows(n), red, reduced);
         }
         for (c, _) in job.structure.propositions(0) {
             self.own[0].set(c, 1.0);
@@ -326,13 +324,26 @@ impl FeatureEngine {
     }
 }
 
+/// Sets the first columns of every row to zero.
+fn clear(rows: &mut Buffer, count: usize, stride: usize, columns: usize) {
+    if columns > 0 {
+        for row in rows.as_mut_slice()[..count * stride].chunks_exact_mut(stride) {
+            for x in &mut row[..columns] {
+                *x = 0.0;
+            }
+        }
+    }
+}
+
 /// From the rows of (a, b) and (b, a) to their sum and difference, in the first `columns` columns.
 fn to_sums(rows: &mut Buffer, index: &Index, stride: usize, columns: usize) {
-    let rows = rows.as_mut_slice();
-    for pair in 0..index.rows(2) / 2 {
-        for c in 2 * pair * stride..2 * pair * stride + columns {
-            let (ab, ba) = (rows[c], rows[c + stride]);
-            (rows[c], rows[c + stride]) = (ab + ba, ab - ba);
+    if columns == 0 {
+        return;
+    }
+    for pair in rows.as_mut_slice()[..index.rows(2) * stride].chunks_exact_mut(2 * stride) {
+        let (sums, differences) = pair.split_at_mut(stride);
+        for (s, d) in sums[..columns].iter_mut().zip(differences) {
+            (*s, *d) = (*s + *d, *s - *d);
         }
     }
 }
@@ -340,6 +351,7 @@ fn to_sums(rows: &mut Buffer, index: &Index, stride: usize, columns: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::Reference;
     use crate::{Nlm, NlmConfig, Quantifiers};
 
     fn star(objects: usize, arity: usize) -> Structure {
@@ -377,6 +389,49 @@ mod tests {
                     };
                     let (a, b) = (stores.forward(&job), recomputes.forward(&job));
                     assert_eq!(a.to_bits(), b.to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_give_the_value_of_all_orbits() {
+        for (seed, layers) in [(3, 4), (4, 5), (5, 5), (6, 6)] {
+            for (distinct, quantifiers) in [
+                (false, Quantifiers::Exists),
+                (true, Quantifiers::ExistsForall),
+                (false, Quantifiers::ExistsForall),
+            ] {
+                let nlm = Nlm::new(NlmConfig {
+                    input_channels: vec![1, 1, 2],
+                    layers,
+                    features: 8 + layers % 2,
+                    quantifiers,
+                    distinct,
+                    ..NlmConfig::default()
+                })
+                .unwrap();
+                let parameters = nlm.init(seed);
+                let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+                let levels = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+                for simd in levels.into_iter().filter(|s| s.supported()) {
+                    let prepared = nlm.prepare(&parameters, simd);
+                    let mut all = FeatureEngine::default();
+                    let mut near = FeatureEngine::default();
+                    near.sparse.always = true;
+                    for objects in 1..=13 {
+                        let mut structure = star(objects, 2);
+                        if objects % 2 == 0 {
+                            structure.insert(1, &[0, objects - 1]);
+                            structure.insert(1, &[objects / 2, objects / 2]);
+                        }
+                        let job = prepared.job(&structure);
+                        let value = Reference::forward(&nlm, &exact, &structure).value();
+                        for v in [all.forward(&job), near.forward(&job)] {
+                            let error = (f64::from(v) - value).abs();
+                            assert!(error <= 1e-5 * value.abs().max(1.0), "{v} {value} {simd}");
+                        }
+                    }
                 }
             }
         }

@@ -48,28 +48,57 @@ fn stack(rng: &mut Rng, objects: usize) -> Vec<Option<usize>> {
     below
 }
 
+/// The structure of a state and a goal, given by what each block stands on.
+fn structure(state: &[Option<usize>], goal: &[Option<usize>]) -> Structure {
+    let mut s = Structure::new(state.len());
+    s.insert(0, &[]);
+    for (x, below) in state.iter().enumerate() {
+        if !state.contains(&Some(x)) {
+            s.insert(0, &[x]);
+        }
+        match below {
+            Some(y) => s.insert(0, &[x, *y]),
+            None => s.insert(1, &[x]),
+        }
+        if let Some(y) = goal[x] {
+            s.insert(1, &[x, y]);
+        }
+    }
+    s
+}
+
+fn rng(seed: u64) -> Rng {
+    Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+}
+
 /// `count` random states of `objects` blocks.
 pub(crate) fn states(objects: usize, count: usize, seed: u64) -> Vec<Structure> {
-    let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut rng = rng(seed);
     (0..count)
         .map(|_| {
             let state = stack(&mut rng, objects);
             let goal = stack(&mut rng, objects);
-            let mut s = Structure::new(objects);
-            s.insert(0, &[]);
-            for (x, below) in state.iter().enumerate() {
-                if !state.contains(&Some(x)) {
-                    s.insert(0, &[x]);
-                }
-                match below {
-                    Some(y) => s.insert(0, &[x, *y]),
-                    None => s.insert(1, &[x]),
-                }
-                if let Some(y) = goal[x] {
-                    s.insert(1, &[x, y]);
-                }
-            }
-            s
+            structure(&state, &goal)
+        })
+        .collect()
+}
+
+/// `count` successors of one random state of `objects` blocks: a clear block moved onto the table
+/// or onto another clear block. This is what a search evaluates at once.
+pub(crate) fn successors(objects: usize, count: usize, seed: u64) -> Vec<Structure> {
+    let mut rng = rng(seed);
+    let state = stack(&mut rng, objects);
+    let goal = stack(&mut rng, objects);
+    let clear: Vec<usize> = (0..objects)
+        .filter(|&x| !state.contains(&Some(x)))
+        .collect();
+    (0..count)
+        .map(|_| {
+            let x = clear[rng.below(clear.len())];
+            let y = clear[rng.below(clear.len())];
+            let mut next = state.clone();
+            next[x] = (x != y).then_some(y);
+            structure(&next, &goal)
         })
         .collect()
 }

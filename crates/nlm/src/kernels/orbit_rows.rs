@@ -243,6 +243,23 @@ pub(crate) struct OrbitRows<'a> {
 impl Kernel for OrbitRows<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
+        // SAFETY: see `rows`.
+        unsafe {
+            // Eight features are the rule, and then offsets are constants.
+            match (self.features == BLOCK, self.both) {
+                (true, false) => self.rows::<V, BLOCK, false>(),
+                (true, true) => self.rows::<V, BLOCK, true>(),
+                (false, false) => self.rows::<V, 0, false>(),
+                (false, true) => self.rows::<V, 0, true>(),
+            }
+        }
+    }
+}
+
+impl OrbitRows<'_> {
+    /// Every orbit. F is the number of features, or 0.
+    #[inline(always)]
+    unsafe fn rows<V: Vector, const F: usize, const BOTH: bool>(&self) {
         let n = self.pairs.orbits.objects;
         let mut orbit = 0;
         // SAFETY: orbits are counted in the order of storage, tiles end with the row.
@@ -252,13 +269,13 @@ impl Kernel for OrbitRows<'_> {
                     let mut z = self.pairs.orbits.after(y);
                     while z < n {
                         if V::WIDE && z + 4 <= n {
-                            self.tile::<V, 4>(orbit, x, y, z);
+                            self.tile::<V, 4, F, BOTH>(orbit, x, y, z);
                             (orbit, z) = (orbit + 4, z + 4);
                         } else if V::WIDE && z + 2 <= n {
-                            self.tile::<V, 2>(orbit, x, y, z);
+                            self.tile::<V, 2, F, BOTH>(orbit, x, y, z);
                             (orbit, z) = (orbit + 2, z + 2);
                         } else {
-                            self.tile::<V, 1>(orbit, x, y, z);
+                            self.tile::<V, 1, F, BOTH>(orbit, x, y, z);
                             (orbit, z) = (orbit + 1, z + 1);
                         }
                     }
@@ -266,12 +283,17 @@ impl Kernel for OrbitRows<'_> {
             }
         }
     }
-}
 
-impl OrbitRows<'_> {
     /// Orbits (x, y, z) .. (x, y, z + T).
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize>(&self, orbit: usize, x: usize, y: usize, z: usize) {
+    unsafe fn tile<V: Vector, const T: usize, const F: usize, const BOTH: bool>(
+        &self,
+        orbit: usize,
+        x: usize,
+        y: usize,
+        z: usize,
+    ) {
+        let features = if F > 0 { F } else { self.features };
         // SAFETY: see `run`.
         unsafe {
             let stride = self.columns * SIX;
@@ -290,7 +312,7 @@ impl OrbitRows<'_> {
             }
             let last = self.steps.len() - 1;
             for (i, step) in self.steps.iter().enumerate() {
-                for f in (0..self.features).step_by(V::LANES) {
+                for f in (0..features).step_by(V::LANES) {
                     let mut acc = [[V::splat(0.0); SIX]; T];
                     for part in &step.parts {
                         let weights = part.weights.add(f / V::LANES * step.block_stride);
@@ -303,7 +325,7 @@ impl OrbitRows<'_> {
                     for t in 0..T {
                         let rows = self.pairs.rows(x, y, z + t);
                         let mut slots =
-                            pair_slots::<V>(step.expanded, step.bias, self.features, f, &rows);
+                            pair_slots::<V>(step.expanded, step.bias, features, f, &rows);
                         if !step.parts.is_empty() {
                             let sums = inverse(acc[t]);
                             for (slot, sum) in slots.iter_mut().zip(sums) {
@@ -312,7 +334,7 @@ impl OrbitRows<'_> {
                         }
                         if !step.table.is_null() {
                             let class = *self.classes.get_unchecked(orbit + t) as usize;
-                            let at = class * self.features * SIX + f * SIX;
+                            let at = class * features * SIX + f * SIX;
                             let sums = load_six::<V>(step.table.add(at));
                             for (slot, sum) in slots.iter_mut().zip(sums) {
                                 *slot = slot.add(sum);
@@ -325,7 +347,7 @@ impl OrbitRows<'_> {
                             store_six(fourier(slots), own[t].add((column + f) * SIX));
                         }
                         if i == last {
-                            self.reduce(&rows, f, slots);
+                            self.reduce::<V, BOTH>(&rows, features, f, slots);
                         }
                     }
                 }
@@ -334,17 +356,18 @@ impl OrbitRows<'_> {
     }
 
     #[inline(always)]
-    unsafe fn reduce<V: Vector>(&self, rows: &[usize; SIX], f: usize, slots: [V; SIX]) {
+    unsafe fn reduce<V: Vector, const BOTH: bool>(
+        &self,
+        rows: &[usize; SIX],
+        features: usize,
+        f: usize,
+        slots: [V; SIX],
+    ) {
+        let columns = features * (1 + usize::from(BOTH));
         // SAFETY: rows and features are within the tensors.
         unsafe {
-            let columns = self.features * (1 + usize::from(self.both));
             for (row, slot) in rows.iter().zip(slots) {
-                let at = self.best.add(row * columns + f);
-                slot.max(V::load(at)).store(at);
-                if self.both {
-                    let at = at.add(self.features);
-                    slot.min(V::load(at)).store(at);
-                }
+                keep::<V, BOTH>(self.best.add(row * columns + f), features, slot, slot);
             }
         }
     }
