@@ -145,10 +145,25 @@ pub(crate) fn forgive_broken_pipe(error: std::io::Error) -> std::io::Result<()> 
 /// line that goes over it could not be taken away again.
 pub(crate) fn show_line(text: &str) {
     #[cfg(unix)]
-    let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(0, |size| size.ws_col);
+    let width = columns(std::io::stderr()).unwrap_or(0);
     #[cfg(not(unix))]
     let width = 0;
-    say(&format!("\r\x1b[2K{}", cut(text, width.into())));
+    say(&format!("\r\x1b[2K{}", cut(text, width)));
+}
+
+/// Columns of a terminal that tells.
+#[cfg(unix)]
+fn columns(of: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(of).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// Columns of standard output, if it is a terminal that tells.
+pub(crate) fn width() -> Option<usize> {
+    #[cfg(unix)]
+    return columns(std::io::stdout());
+    #[cfg(not(unix))]
+    None
 }
 
 /// Takes the line of progress away.

@@ -155,11 +155,13 @@ pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     let there = There::read(out, &plan)?;
     let mut laboratory = Laboratory::open(out, &plan, there)?;
     laboratory.plans = Some(plans);
+    let live = std::io::stdout().is_terminal();
     let show = Show {
         out,
         plan: &plan,
         laboratory: &laboratory,
-        live: std::io::stdout().is_terminal(),
+        live,
+        paint: Paint(live && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())),
     };
     show.introduce()?;
     for stage in [Show::train, Show::solve] {
@@ -177,6 +179,29 @@ struct Show<'a> {
     laboratory: &'a Laboratory<'a>,
     /// Whether somebody looks at a terminal.
     live: bool,
+    paint: Paint,
+}
+
+/// Colours, where there is a terminal and they are wanted.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn green(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
 }
 
 impl Show<'_> {
@@ -189,7 +214,7 @@ impl Show<'_> {
         let stages = [
             (
                 format!(
-                    "draw {} problems of 2 to 6 blocks and {} larger ones",
+                    "draw {} small problems of blocks and {} large",
                     small.len(),
                     large.len()
                 ),
@@ -204,7 +229,8 @@ impl Show<'_> {
             ),
             (
                 format!(
-                    "solve the larger ones, up to {} evaluations each",
+                    "solve the {}, up to {} evaluations each",
+                    large.len(),
                     thousands(limit.unwrap_or(0))
                 ),
                 format!("up to {}", duration(solve / workers)),
@@ -213,25 +239,21 @@ impl Show<'_> {
         ];
         let mut text = "homing learns to correct a heuristic, and plans with it.\n\n".to_owned();
         for (number, (what, time)) in stages.iter().enumerate() {
-            text.push_str(&format!("{}  {what:<58} {time}\n", number + 1));
+            text.push_str(&format!("{}  {what:<44} {time}\n", number + 1));
         }
         print(&text)
     }
 
     fn heading(&self, text: &str) -> anyhow::Result<()> {
-        let colour = self.live && std::env::var_os("NO_COLOR").is_none();
-        let (on, off) = if colour {
-            ("\x1b[1m", "\x1b[0m")
-        } else {
-            ("", "")
-        };
-        print(&format!("\n{on}{text}{off}\n"))
+        print(&format!("\n{}\n", self.paint.bold(text)))
     }
 
     /// Trains, with a picture of it.
     fn train(&self) -> anyhow::Result<Exit> {
         let task = &self.plan.trainings[0];
-        self.heading("Training: goals reached, step by step")?;
+        let each = Picture::steps_of_a_column(task.config.steps);
+        let each = thousands(each);
+        self.heading(&format!("Training: goals reached in each {each} steps"))?;
         let there = There::read(self.out, self.plan)?;
         if there.trained[0].is_some() {
             print("the model is there already\n")?;
@@ -239,7 +261,7 @@ impl Show<'_> {
         }
         let start = Instant::now();
         let log = self.out.join(&task.model).with_extension("jsonl");
-        let mut picture = Picture::new(log, task.config.steps, self.live);
+        let mut picture = Picture::new(log, task.config.steps, self.live, self.paint);
         let executed = std::thread::scope(|scope| -> anyhow::Result<Executed> {
             let training = scope.spawn(|| self.laboratory.train(0));
             while !training.is_finished() {
@@ -268,10 +290,8 @@ impl Show<'_> {
 
     /// Solves each problem with h and with H, and shows them side by side.
     fn solve(&self) -> anyhow::Result<Exit> {
-        self.heading(
-            "Solving larger problems: h_FF, and H, which is h_FF corrected by what was learnt",
-        )?;
-        let table = Mutex::new(Table::new(self.plan, self.live));
+        self.heading("Solving larger problems: h_FF, and H = h_FF corrected")?;
+        let table = Mutex::new(Table::new(self.plan, self.paint));
         let there = There::read(self.out, self.plan)?;
         let mut entries = Vec::new();
         // Small ones first: there is something to see soon.
@@ -333,8 +353,10 @@ impl Show<'_> {
         );
         let next = format!(
             "{program} check domain.pddl small/p01.pddl\n\
-             {program} train --heuristic ff --out mine.safetensors domain.pddl small/\n\
-             {program} evaluate --heuristic ff --model mine.safetensors --max-evaluations 100000 \\\n    \
+             {program} train --heuristic ff \\\n    \
+             --out mine.safetensors domain.pddl small/\n\
+             {program} evaluate --heuristic ff \\\n    \
+             --model mine.safetensors --max-evaluations 100000 \\\n    \
              --out runs/evaluations.jsonl domain.pddl large/\n\
              {program} report runs\n"
         );
@@ -360,9 +382,9 @@ impl Show<'_> {
              {next}"
         );
         write_whole(&self.out.join("README.txt"), what.as_bytes())?;
-        self.heading("The same for a domain of your own: domain.pddl, a folder of small problems, one of large ones")?;
+        self.heading("The same for a domain of your own")?;
         print(&format!(
-            "{next}\n{} says what is where in the folder\n",
+            "{next}\n{} says what is where\n",
             self.out.join("README.txt").display()
         ))?;
         Ok(Exit::Success)
