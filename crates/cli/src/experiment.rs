@@ -19,12 +19,11 @@ use crate::child;
 use crate::evaluate::{Run, plan_file, record_failure};
 use crate::exit::{Exit, Failure};
 use crate::folder::NewFolder;
-use crate::input::{Warnings, load_domain, load_problem, read_bytes};
+use crate::input::{Warnings, expand, load_domain, load_problem, read_bytes};
 use crate::model::threads;
-use crate::output::{print, say, write_whole};
+use crate::output::{cannot_write, make_folder, print, say, write_whole};
 use crate::progress::{TaskProgress, duration};
 use crate::resources::machine;
-use crate::train::{cannot_write, expand};
 use crate::watch::{catch_interrupts, interrupted};
 
 /// Generate, train, select, evaluate and report as a file says
@@ -74,8 +73,7 @@ pub(crate) fn run(arguments: &Experiment) -> anyhow::Result<Exit> {
         print(&listing(&plan, &there, workers))?;
         return Ok(Exit::Success);
     }
-    std::fs::create_dir_all(&arguments.out)
-        .map_err(|error| cannot_write(&arguments.out, &error))?;
+    make_folder(&arguments.out)?;
     let _lock = lock(&arguments.out)?;
     remove_leftovers(&arguments.out);
     write_whole(&arguments.out.join("experiment.toml"), &text)?;
@@ -278,7 +276,7 @@ fn tidy_file<R: Record, O: Ord>(
     };
     if !aside.is_empty() {
         let earlier = folder.join(EARLIER);
-        std::fs::create_dir_all(&earlier).map_err(|error| cannot_write(&earlier, &error))?;
+        make_folder(&earlier)?;
         write(&earlier.join(name), &mut aside)?;
     }
     if !here.is_empty() || folder.join(name).exists() {
@@ -342,7 +340,7 @@ struct Answer {
 impl<'a> Laboratory<'a> {
     pub(crate) fn open(folder: &'a Path, plan: &'a Plan, there: There) -> anyhow::Result<Self> {
         let models = folder.join("models");
-        std::fs::create_dir_all(&models).map_err(|error| cannot_write(&models, &error))?;
+        make_folder(&models)?;
         for set in &plan.sets {
             write_problems(folder, set)?;
         }

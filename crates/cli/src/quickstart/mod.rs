@@ -23,9 +23,8 @@ use homing_learner::Signature;
 use crate::exit::{Exit, Failure};
 use crate::experiment::{Laboratory, There, lock, remove_leftovers};
 use crate::model::threads;
-use crate::output::{print, say, write_whole};
+use crate::output::{make_folder, print, say, write_whole};
 use crate::progress::duration;
-use crate::train::cannot_write;
 use crate::watch::{catch_interrupts, interrupted};
 use picture::Picture;
 use table::Table;
@@ -146,12 +145,12 @@ pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     if !ours {
         crate::folder::NewFolder::refuse_if_taken(out)?;
     }
-    std::fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    make_folder(out)?;
     let _lock = lock(out)?;
     remove_leftovers(out);
     write_whole(&file, text.as_bytes())?;
     let plans = out.join("plans");
-    std::fs::create_dir_all(&plans).map_err(|error| cannot_write(&plans, &error))?;
+    make_folder(&plans)?;
     let there = There::read(out, &plan)?;
     let mut laboratory = Laboratory::open(out, &plan, there)?;
     laboratory.plans = Some(plans);
@@ -214,7 +213,7 @@ impl Show<'_> {
         let stages = [
             (
                 format!(
-                    "draw {} small problems of blocks and {} large",
+                    "draw {} small problems of blocks, {} large",
                     small.len(),
                     large.len()
                 ),
