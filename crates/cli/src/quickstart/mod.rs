@@ -16,6 +16,7 @@ use clap::Args;
 use homing_lab::DomainName;
 use homing_lab::domains::{Parameters, blocks};
 use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
+use homing_lab::report::integer;
 use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::{Draw, Suite, draw};
 use homing_learner::Signature;
@@ -222,15 +223,14 @@ impl Show<'_> {
             (
                 format!(
                     "train on the small ones, {} steps",
-                    thousands(training.config.steps)
+                    integer(training.config.steps)
                 ),
                 format!("about {}", duration(training.cost)),
             ),
             (
                 format!(
-                    "solve the {}, up to {} evaluations each",
-                    large.len(),
-                    thousands(limit.unwrap_or(0))
+                    "solve these, up to {} evaluations each",
+                    integer(limit.unwrap_or(0))
                 ),
                 format!("up to {}", duration(solve / workers)),
             ),
@@ -251,7 +251,7 @@ impl Show<'_> {
     fn train(&self) -> anyhow::Result<Exit> {
         let task = &self.plan.trainings[0];
         let each = Picture::steps_of_a_column(task.config.steps);
-        let each = thousands(each);
+        let each = integer(each);
         self.heading(&format!("Training: goals reached in each {each} steps"))?;
         let there = There::read(self.out, self.plan)?;
         if there.trained[0].is_some() {
@@ -276,8 +276,8 @@ impl Show<'_> {
                 picture.finish(&record.curve)?;
                 print(&format!(
                     "{} goals in {} episodes, {} of wall-clock time\n",
-                    thousands(record.goals),
-                    thousands(record.episodes),
+                    integer(record.goals),
+                    integer(record.episodes),
                     duration(start.elapsed().as_secs_f64())
                 ))?;
                 Ok(Exit::Success)
@@ -388,17 +388,4 @@ impl Show<'_> {
         ))?;
         Ok(Exit::Success)
     }
-}
-
-/// 12345 as 12,345.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use homing_lab::report::integer;
 use serde::Deserialize;
 
-use super::{Paint, thousands};
+use super::Paint;
 use crate::output::print;
 
 const COLUMNS: usize = 50;
@@ -121,9 +122,9 @@ impl Picture {
         let (step, goals) = self.last;
         let axis = format!(
             "step {} of {}, {} goals",
-            thousands(step),
-            thousands(self.steps),
-            thousands(goals)
+            integer(step),
+            integer(self.steps),
+            integer(goals)
         );
         text.push_str(&format!("      └ {axis:<COLUMNS$}\n"));
         print(&text)

@@ -2,8 +2,9 @@
 
 use homing_lab::experiment::Plan;
 use homing_lab::record::Evaluation;
+use homing_lab::report::integer;
 
-use super::{Paint, thousands};
+use super::Paint;
 use crate::output::{print, width};
 
 /// The columns that the table in full takes.
@@ -150,7 +151,7 @@ impl Table {
              fewer evaluations with H: {} of {n}\n\
              (trained on 2 to 6 blocks; `>`: no plan within {})\n",
             wins.count(),
-            thousands(self.limit),
+            integer(self.limit),
             n = self.rows.len(),
         ))
     }
@@ -160,7 +161,7 @@ impl Table {
 fn side(record: &Evaluation) -> (String, String) {
     let mark = if record.solved() { "" } else { "> " };
     (
-        format!("{mark}{}", thousands(record.evaluations)),
+        format!("{mark}{}", integer(record.evaluations)),
         format!("{:.2}", record.search_cpu_seconds),
     )
 }
