@@ -31,7 +31,10 @@ use crate::watch::{catch_interrupts, interrupted};
 /// Killed and started again, it goes on; after a change of FILE it redoes only what the change
 /// touches. The folder holds the problems, the models, the records and the report.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  homing experiment experiments/quick.toml --out quick")]
+#[command(
+    override_usage = "homing experiment [OPTIONS] --out DIR FILE",
+    after_help = "Example:\n  homing experiment experiments/quick.toml --out quick"
+)]
 pub(crate) struct Experiment {
     /// The experiment: a TOML file (docs/experiments.md)
     #[arg(value_name = "FILE")]

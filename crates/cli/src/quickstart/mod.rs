@@ -21,6 +21,7 @@ use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::{Draw, Suite, draw};
 use homing_learner::Signature;
 
+use crate::args::parse_positive;
 use crate::exit::{Exit, Failure};
 use crate::experiment::{Laboratory, There, lock, remove_leftovers};
 use crate::model::threads;
@@ -56,6 +57,7 @@ pub(crate) struct Quickstart {
         long,
         value_name = "N",
         default_value_t = 10_000,
+        value_parser = parse_positive,
         help_heading = "The run"
     )]
     steps: u64,
@@ -65,6 +67,7 @@ pub(crate) struct Quickstart {
         long,
         value_name = "N",
         default_value_t = 100_000,
+        value_parser = parse_positive,
         help_heading = "The run"
     )]
     max_evaluations: u64,
