@@ -246,7 +246,7 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
             let few = match cell.runs.len() == most {
                 true => String::new(),
                 false => format!(
-                    "<small class=\"short\">{}</small>",
+                    "<small>{}</small>",
                     counted(cell.runs.len(), "seed", "seeds")
                 ),
             };
