@@ -1,7 +1,7 @@
 //! Reports: a pure function of records.
 //!
 //! [`render`] makes one page of HTML that needs nothing else, and tables as CSV and LaTeX. The
-//! records are put in order ([`book`](self)), runs that may be compared are paired, the statistics
+//! records are put in order, runs that may be compared are paired, the statistics
 //! are computed, and then written down. Nothing depends on the order of the records, on a clock or
 //! on the machine. `docs/report.md` says what each number means.
 
@@ -15,6 +15,7 @@ mod objects;
 mod page;
 mod pair;
 mod runs;
+mod summary;
 mod svg;
 mod tables;
 mod text;
@@ -147,6 +148,6 @@ pub fn render(
             .into_iter()
             .map(|(name, text)| (name.to_owned(), text.into_bytes()))
             .collect(),
-        summary: page::summary(&content),
+        summary: summary::summary(&content),
     }
 }

@@ -6,7 +6,7 @@ use super::book::heuristic_order;
 use super::coverage::Mark;
 use super::figures::{class_of, cumulative_goals, scatter, solved_by_objects};
 use super::latex::{domains, heuristics};
-use super::pair::stopped_short;
+use super::summary::{listed, summary};
 use super::svg::Plot;
 use super::text::{counted, html, integer};
 use super::wins::Wins;
@@ -15,143 +15,6 @@ use crate::paper;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-
-/// Of more machines or revisions than this the summary names the first only.
-const MOST_NAMED: usize = 4;
-
-/// "a", "a and b", "a, b and c"
-fn listed(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// What the records hold, in words.
-pub(super) fn summary(content: &Content<'_>) -> String {
-    let book = content.book;
-    let mut sentences = Vec::new();
-    if !book.runs.is_empty() {
-        let tried: BTreeSet<usize> = book.runs.iter().map(|run| run.domain).collect();
-        let problems = tried
-            .iter()
-            .map(|&place| book.domains[place].problems.len());
-        let mut sentence = format!(
-            "{} of {} in {}",
-            counted(book.runs.len(), "run", "runs"),
-            counted(problems.sum(), "problem", "problems"),
-            counted(tried.len(), "domain", "domains"),
-        );
-        let models: BTreeSet<&str> = book
-            .runs
-            .iter()
-            .filter_map(|run| Some(run.record.model.as_ref()?.sha256.as_str()))
-            .collect();
-        if !models.is_empty() {
-            let seeds: BTreeSet<u64> = book
-                .runs
-                .iter()
-                .filter_map(|run| Some(run.record.model.as_ref()?.seed))
-                .collect();
-            sentence.push_str(&format!(
-                ", with {} of {}",
-                counted(models.len(), "trained model", "trained models"),
-                counted(seeds.len(), "seed", "seeds"),
-            ));
-        }
-        sentences.push(sentence);
-        if let [only] = book.groups.as_slice() {
-            sentences.push(only.label.clone());
-        }
-    }
-    if !book.trainings.is_empty() {
-        sentences.push(counted(
-            book.trainings.len(),
-            "run of training",
-            "runs of training",
-        ));
-    }
-    let missing: usize = content
-        .sections
-        .iter()
-        .flat_map(|section| &section.rows)
-        .map(|row| row.pair.missing())
-        .sum();
-    if !book.runs.is_empty() {
-        sentences.push(match missing {
-            0 => "No run is missing".to_owned(),
-            _ => {
-                let there: usize = content
-                    .sections
-                    .iter()
-                    .flat_map(|section| &section.rows)
-                    .map(|row| row.pair.base_there + row.pair.learned_there)
-                    .sum();
-                format!(
-                    "{} of {} runs are there",
-                    integer(there as u64),
-                    integer((there + missing) as u64)
-                )
-            }
-        });
-        let short = book
-            .runs
-            .iter()
-            .filter(|run| stopped_short(run.record) && !run.superseded)
-            .count();
-        if short > 0 {
-            sentences.push(format!(
-                "{} stopped by time, memory or a failure, before the limit on evaluations, and counted as unsolved",
-                counted(short, "run was", "runs were")
-            ));
-        }
-        let superseded = book.runs.iter().filter(|run| run.superseded).count();
-        if superseded > 0 {
-            sentences.push(format!(
-                "{} repeated by one with other limits on time or memory and not counted",
-                counted(superseded, "run is", "runs are")
-            ));
-        }
-    }
-    let revisions: BTreeSet<&str> = book
-        .runs
-        .iter()
-        .map(|run| run.record.revision.as_str())
-        .chain(
-            book.trainings
-                .iter()
-                .map(|run| run.record.revision.as_str()),
-        )
-        .collect();
-    let machines: BTreeSet<&str> = book
-        .runs
-        .iter()
-        .map(|run| run.record.machine.as_str())
-        .chain(book.trainings.iter().map(|run| run.record.machine.as_str()))
-        .collect();
-    let name = |words: BTreeSet<&str>, one: &str, many: &str| {
-        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        if words.len() > MOST_NAMED {
-            let more = words.split_off(MOST_NAMED - 1).len();
-            words.push(format!("{more} more"));
-        }
-        format!(
-            "{} {}",
-            if words.len() == 1 { one } else { many },
-            listed(&words)
-        )
-    };
-    if !revisions.is_empty() {
-        sentences.push(name(revisions, "Revision", "Revisions"));
-        sentences.push(name(machines, "Machine:", "Machines:"));
-    }
-    let mut text = sentences.join(". ");
-    if !text.ends_with('.') {
-        text.push('.');
-    }
-    text
-}
 
 /// The heuristics that figures show.
 fn legend(content: &Content<'_>) -> String {
@@ -174,6 +37,10 @@ fn legend(content: &Content<'_>) -> String {
             Plot::shape(name, 7.0, 6.0, 1.7),
             tables::shown(name)
         ));
+    }
+    let learned = |section: &Section<'_>| section.rows.iter().any(|row| row.wins.is_some());
+    if content.training.is_empty() && !content.sections.iter().any(learned) {
+        return text + "</ul>";
     }
     text.push_str(
         "<li><svg viewBox=\"0 0 26 12\" aria-hidden=\"true\"><path class=\"learned\" d=\"M1 6H25\"/></svg><span><i>H</i>, mean; band: worst to best seed</span></li>\
@@ -228,7 +95,7 @@ fn card(label: &str, figures: &str) -> String {
     )
 }
 
-const COVERAGE_NOTE: &str = "Problems solved. Of <i>H</i>: mean over the seeds ± standard error (sample standard deviation / √seeds), and the best seed. \
+const COVERAGE_NOTE: &str = " Of <i>H</i>: mean over the seeds ± standard error (sample standard deviation / √seeds), and the best seed. \
     <b>Bold</b>: the mean is above <i>h</i> by more than the standard error. <u>Underlined</u>: below it by more. \
     †: both solve at least 90 %, too easy for coverage to tell them apart; see the evaluations. \
     With one seed nothing is marked. Only problems that <i>h</i> and all seeds of <i>H</i> have run count. \
@@ -270,7 +137,7 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
         for (mark, words) in [
             (Mark::Better, "solves more in"),
             (Mark::Worse, "solves fewer in"),
-            (Mark::None, "differs by no more than the standard error in"),
+            (Mark::None, "cannot be told apart from <i>h</i> by coverage in"),
             (Mark::Caution, "solves nearly all, as <i>h</i> does, in"),
         ] {
             let domains = marked(mark);
@@ -307,19 +174,19 @@ fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
             .rows
             .iter()
             .any(|row| content.book.domains[row.pair.domain].paper.is_some());
+    let learned = section
+        .rows
+        .iter()
+        .any(|row| row.coverage.learned.is_some());
+    let learned_note = if learned { COVERAGE_NOTE } else { "" };
     let paper_note = if beside { PAPER_NOTE } else { "" };
     let mut text = format!(
-        "{}<h3>Coverage</h3>{}<p class=\"note\">{COVERAGE_NOTE}{paper_note}</p>{}",
+        "{}<h3>Coverage</h3>{}<p class=\"note\">Problems solved.{learned_note}{paper_note}</p>{}",
         findings(content, section),
         tables::coverage(content, section),
         tables::missing(content, section)
     );
-    if beside
-        && section
-            .rows
-            .iter()
-            .any(|row| row.coverage.learned.is_some())
-    {
+    if beside && learned {
         text.push_str(&tables::prior(content, section));
     }
     if let Some(table) = tables::wins(content, section) {
@@ -344,7 +211,7 @@ fn goals_table(content: &Content<'_>, place: usize) -> String {
     let cells = content.training[place].1.iter().flat_map(|row| &row.cells);
     let seeds = cells.map(|cell| cell.runs.len()).max().unwrap_or(0);
     format!(
-        "<h3>Goals reached in training</h3>{}<p class=\"note\">{GOALS_NOTE} Ours: {} steps, {}; the paper: 50,000 steps, 20 seeds.</p>",
+        "<h3>Goals reached in training</h3>{}<p class=\"note\">{GOALS_NOTE} Ours: {} steps, {}; the paper: 20 seeds (50,000 steps in its text, 10,000 in the program that gives its numbers).</p>",
         tables::goals(content, place),
         listed(&steps),
         counted(seeds, "seed", "seeds")
@@ -372,6 +239,13 @@ fn time_table(content: &Content<'_>, section: &Section<'_>) -> String {
 const FIGURES_NOTE: &str = "Evaluations: each mark is a problem and a seed, filled for the best seed; below the diagonal <i>H</i> needs fewer; \
     what fails is on the border. Marks lead to their runs.";
 
+fn figures_note(section: &Section<'_>) -> String {
+    match section.rows.iter().any(|row| row.wins.is_some()) {
+        true => format!("<p class=\"note\">{FIGURES_NOTE}</p>"),
+        false => String::new(),
+    }
+}
+
 /// One group and at most one way of training: everything in one line of sections.
 fn simple(content: &Content<'_>, section: &Section<'_>) -> String {
     let mut text = group_tables(content, section);
@@ -379,12 +253,28 @@ fn simple(content: &Content<'_>, section: &Section<'_>) -> String {
         text.push_str(&goals_table(content, 0));
     }
     text.push_str(&format!(
-        "<h3>Figures</h3>{}<p class=\"note\">{FIGURES_NOTE}</p>{}{}",
+        "<h3>Figures</h3>{}{}{}{}",
         legend(content),
+        figures_note(section),
         cards(content, section, true),
         time_table(content, section)
     ));
     text
+}
+
+/// Goals of one way of training: the table and a figure for each domain.
+fn training_part(content: &Content<'_>, place: usize) -> String {
+    let figures: String = content.training[place]
+        .1
+        .iter()
+        .map(|row| (row, cumulative_goals(content.book, row)))
+        .filter(|(_, figure)| !figure.is_empty())
+        .map(|(row, figure)| card(&content.book.domains[row.domain].label, &figure))
+        .collect();
+    format!(
+        "{}<div class=\"narrow-cards\">{figures}</div>",
+        goals_table(content, place)
+    )
 }
 
 /// Several groups or ways of training: a part for each.
@@ -404,32 +294,31 @@ fn several(content: &Content<'_>) -> String {
     text.push_str(&legend(content));
     for section in &content.sections {
         text.push_str(&format!(
-            "<h2 class=\"part\" id=\"group-{}\">{}</h2>{}<h3>Figures</h3><p class=\"note\">{FIGURES_NOTE}</p>{}{}",
+            "<h2 class=\"part\" id=\"group-{}\">{}</h2>{}<h3>Figures</h3>{}{}{}",
             section.group,
             html(&content.book.groups[section.group].label),
             group_tables(content, section),
+            figures_note(section),
             cards(content, section, false),
             time_table(content, section)
         ));
     }
-    for (place, (variant, rows)) in content.training.iter().enumerate() {
+    for (place, (variant, _)) in content.training.iter().enumerate() {
         let label = match content.book.variants[*variant].as_str() {
             "" => "Training".to_owned(),
             label => format!("Training with {label}"),
         };
-        let figures: String = rows
-            .iter()
-            .map(|row| (row, cumulative_goals(content.book, row)))
-            .filter(|(_, figure)| !figure.is_empty())
-            .map(|(row, figure)| card(&content.book.domains[row.domain].label, &figure))
-            .collect();
-        text.push_str(&format!(
-            "<h2 class=\"part\">{}</h2>{}<div class=\"narrow-cards\">{figures}</div>",
-            html(&label),
-            goals_table(content, place)
-        ));
+        text.push_str(&format!("<h2 class=\"part\">{}</h2>", html(&label)));
+        text.push_str(&training_part(content, place));
     }
     text
+}
+
+fn one_level_up(text: &str) -> String {
+    text.replace("<h3>", "<h2>")
+        .replace("</h3>", "</h2>")
+        .replace("<h4>", "<h3>")
+        .replace("</h4>", "</h3>")
 }
 
 pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
@@ -439,11 +328,8 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
     };
     let body = match (content.sections.as_slice(), content.training.len()) {
         // Without parts, sections are one level up.
-        ([section], 0 | 1) => simple(content, section)
-            .replace("<h3>", "<h2>")
-            .replace("</h3>", "</h2>")
-            .replace("<h4>", "<h3>")
-            .replace("</h4>", "</h3>"),
+        ([section], 0 | 1) => one_level_up(&simple(content, section)),
+        ([], 1) => one_level_up(&(legend(content) + &training_part(content, 0))),
         _ => several(content),
     };
     let figures = body.matches("<figure class=\"plot\">").count();

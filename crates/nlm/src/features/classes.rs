@@ -11,9 +11,10 @@
 use super::FeatureEngine;
 use super::Job;
 use super::index::Index;
+use crate::kernels::class_tables::{ClassSlots, ClassTable};
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::orbit::{SIX, orbit_count};
-use crate::kernels::orbit_rows::{ClassSlots, ClassTable};
+
 use crate::kernels::rows::{PairMap, RowRun};
 use crate::plan::{BLOCK, Plan};
 use std::ptr::{null, null_mut};

@@ -1,6 +1,7 @@
 //! The vector kernels. `unsafe` lives here and nowhere else: each kernel works on
 //! raw pointers into buffers whose sizes the engine computes from one plan.
 
+pub(crate) mod class_tables;
 pub(crate) mod map;
 pub(crate) mod orbit;
 pub(crate) mod orbit_rows;

@@ -34,8 +34,14 @@ pub(in crate::report) fn coverage(content: &Content<'_>, section: &Section<'_>) 
             format!("<small class=\"paper\">paper {}</small>", paper.problems)
         });
         body.push_str(&format!(
-            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{problems}{beside}</td>",
-            html(label)
+            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{}{beside}</td>",
+            html(label),
+            to_runs(
+                content,
+                section,
+                &problems.to_string(),
+                &[("domain", label)]
+            )
         ));
         for name in &names {
             let Some(row) = of(name) else {
@@ -232,13 +238,19 @@ pub(in crate::report) fn missing(content: &Content<'_>, section: &Section<'_>) -
             .iter()
             .map(|(seed, there)| format!("{seed} ({})", counted(*there, "run", "runs")))
             .collect();
+        let label = content.book.domains[pair.domain].label.as_str();
+        let configuration = format!("H-{}", pair.heuristic);
+        let linked = |count: usize, configuration: &str| {
+            let wanted = [("domain", label), ("configuration", configuration)];
+            to_runs(content, section, &count.to_string(), &wanted)
+        };
         body.push_str(&format!(
             "<tr><th scope=\"row\" class=\"left\">{}</th><td class=\"left\">{}</td><td>{} of {}</td><td>{} of {}</td><td>{}</td><td class=\"left\">{}</td></tr>",
-            html(&content.book.domains[pair.domain].label),
+            html(label),
             shown(pair.heuristic),
-            pair.base_there,
+            linked(pair.base_there, pair.heuristic),
             pair.expected,
-            pair.learned_there,
+            linked(pair.learned_there, &configuration),
             pair.seeds * pair.expected,
             pair.problems.len(),
             if left_out.is_empty() { "–".to_owned() } else { left_out.join(", ") },

@@ -125,8 +125,14 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
             format!("<small class=\"paper\">paper {}</small>", paper.problems)
         });
         body.push_str(&format!(
-            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{problems}{beside}</td>",
-            html(label)
+            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{}{beside}</td>",
+            html(label),
+            to_runs(
+                content,
+                section,
+                &problems.to_string(),
+                &[("domain", label)]
+            )
         ));
         for name in &names {
             let Some(wins) = row_of(section, domain, name).and_then(|row| row.wins.as_ref()) else {
@@ -149,7 +155,11 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
                 });
                 let mut mean = match wins.seeds {
                     1 => String::new(),
-                    _ => format!("<small>mean {}</small>", tenths(mean)),
+                    _ => {
+                        let every = [("domain", label.as_str()), ("heuristic", *name)];
+                        let mean = to_runs(content, section, &tenths(mean), &every);
+                        format!("<small>mean {mean}</small>")
+                    }
                 };
                 if wins.problems != problems {
                     mean.push_str(&format!("<small>of {}</small>", wins.problems));
@@ -236,7 +246,7 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
             let few = match cell.runs.len() == most {
                 true => String::new(),
                 false => format!(
-                    "<small class=\"short\">{}</small>",
+                    "<small>{}</small>",
                     counted(cell.runs.len(), "seed", "seeds")
                 ),
             };

@@ -52,7 +52,9 @@ pub(in crate::report) fn time(content: &Content<'_>, section: &Section<'_>) -> S
                 shown(name)
             ));
             if learned {
-                body.push_str(&format!("<td>{}</td>", integer(time.both as u64)));
+                let every = [("domain", label.as_str()), ("heuristic", name)];
+                let both = to_runs(content, section, &integer(time.both as u64), &every);
+                body.push_str(&format!("<td>{both}</td>"));
             }
             body.push_str(&cell(time.base_seconds, name));
             if learned {
