@@ -634,14 +634,6 @@ fn listing(plan: &Plan, there: &There, workers: usize) -> String {
         row.done += usize::from(done);
         row.seconds += if done { 0.0 } else { cost };
     };
-    for set in &plan.sets {
-        add(
-            0,
-            format!("problems of {}, {}", set.domain, set.problems.len()),
-            false,
-            0.1,
-        );
-    }
     for (task, done) in plan.trainings.iter().zip(&there.trained) {
         let domain = &plan.sets[task.problems].domain;
         let with = if task.select.is_some() {
@@ -650,7 +642,7 @@ fn listing(plan: &Plan, there: &There, workers: usize) -> String {
             ""
         };
         let name = format!("train{with} {domain}, {}", task.config.heuristic.name());
-        add(1, name, done.is_some(), task.cost);
+        add(0, name, done.is_some(), task.cost);
     }
     for (task, done) in plan.evaluations.iter().zip(&there.evaluated) {
         let planned = &task.planned;
@@ -660,22 +652,27 @@ fn listing(plan: &Plan, there: &There, workers: usize) -> String {
             planned.domain,
             planned.configuration()
         );
-        add(2, name, done.is_some(), task.cost);
+        add(1, name, done.is_some(), task.cost);
     }
     let width = rows
         .keys()
         .map(|(_, name)| name.chars().count())
         .max()
         .unwrap_or(0);
-    let mut text = format!(
-        "{:width$}  {:>6}  {:>6}  {:>14}\n",
+    let mut text = String::new();
+    for set in &plan.sets {
+        let (domain, problems) = (&set.domain, set.problems.len());
+        text.push_str(&format!("problems of {domain}: {problems}\n"));
+    }
+    text.push_str(&format!(
+        "\n{:width$}  {:>6}  {:>6}  {:>15}\n",
         "task", "number", "done", "one core, up to"
-    );
+    ));
     let mut total = Row::default();
     for ((_, name), row) in &rows {
         let cost = duration(row.seconds);
         text.push_str(&format!(
-            "{name:width$}  {:>6}  {:>6}  {cost:>14}\n",
+            "{name:width$}  {:>6}  {:>6}  {cost:>15}\n",
             row.tasks, row.done
         ));
         total.tasks += row.tasks;
@@ -684,12 +681,12 @@ fn listing(plan: &Plan, there: &There, workers: usize) -> String {
     }
     let cost = duration(total.seconds);
     text.push_str(&format!(
-        "{:width$}  {:>6}  {:>6}  {cost:>14}\n",
+        "{:width$}  {:>6}  {:>6}  {cost:>15}\n",
         "all", total.tasks, total.done
     ));
     let plural = if workers == 1 { "" } else { "s" };
     text.push_str(&format!(
-        "with {workers} core{plural} up to {}; a search that finds a plan soon takes less\n",
+        "on {workers} core{plural} up to {}; less where searches end soon\n",
         duration(total.seconds / workers as f64)
     ));
     text

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use crate::exit::{Exit, Failure};
 use crate::output::{cannot_write, clear_line, make_folder, parent, show_line};
+use crate::progress::bar;
 
 /// A folder that appears under its name when it is complete.
 pub(crate) struct NewFolder {
@@ -116,10 +117,8 @@ impl Counter {
             .is_none_or(|last| last.elapsed() >= std::time::Duration::from_millis(100));
         if self.show && due {
             self.last = Some(std::time::Instant::now());
-            let width = 30;
-            let filled = width * done / self.total.max(1);
-            let bar = "#".repeat(filled) + &"-".repeat(width - filled);
-            show_line(&format!("{} [{bar}] {done}/{}", self.title, self.total));
+            let bar = bar(done as u64, self.total as u64, 24);
+            show_line(&format!("{bar} {done}/{} {}", self.total, self.title));
         }
     }
 }
