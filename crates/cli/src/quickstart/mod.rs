@@ -256,14 +256,15 @@ impl Show<'_> {
         let each = Picture::steps_of_a_column(task.config.steps);
         let each = integer(each);
         self.heading(&format!("Training: goals reached in each {each} steps"))?;
+        let log = self.out.join(&task.model).with_extension("jsonl");
+        let mut picture = Picture::new(log, task.config.steps, self.live, self.paint);
         let there = There::read(self.out, self.plan)?;
-        if there.trained[0].is_some() {
+        if let Some(record) = there.trained[0] {
+            picture.finish(&there.trainings()[record].curve)?;
             print("the model is there already\n")?;
             return Ok(Exit::Success);
         }
         let start = Instant::now();
-        let log = self.out.join(&task.model).with_extension("jsonl");
-        let mut picture = Picture::new(log, task.config.steps, self.live, self.paint);
         let executed = std::thread::scope(|scope| -> anyhow::Result<Executed> {
             let training = scope.spawn(|| self.laboratory.train(0));
             while !training.is_finished() {
