@@ -137,7 +137,10 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
         for (mark, words) in [
             (Mark::Better, "solves more in"),
             (Mark::Worse, "solves fewer in"),
-            (Mark::None, "cannot be told apart from <i>h</i> by coverage in"),
+            (
+                Mark::None,
+                "cannot be told apart from <i>h</i> by coverage in",
+            ),
             (Mark::Caution, "solves nearly all, as <i>h</i> does, in"),
         ] {
             let domains = marked(mark);
