@@ -378,7 +378,8 @@ impl Plan {
         }
     }
 
-    /// The dearest first: what begins last should be short, or one worker keeps all waiting.
+    /// The dearest first: what begins last should be short, or one worker keeps all waiting. Runs of
+    /// the first seed come before those of the second, so that an experiment cut short has whole seeds.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.trainings.len()).collect();
         let cost = |&at: &usize| std::cmp::Reverse((self.trainings[at].cost * 1e3) as u64);
@@ -391,8 +392,10 @@ impl Plan {
             task.training = task.training.map(|old| place[old]);
         }
         self.trainings = order.iter().map(|&at| self.trainings[at].clone()).collect();
-        self.evaluations
-            .sort_by_key(|task| std::cmp::Reverse((task.cost * 1e3) as u64));
+        self.evaluations.sort_by_key(|task| {
+            let seed = task.planned.model.as_ref().map(|model| model.seed);
+            (seed, std::cmp::Reverse((task.cost * 1e3) as u64))
+        });
     }
 }
 
