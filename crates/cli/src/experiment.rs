@@ -105,6 +105,29 @@ pub(crate) fn lock(folder: &Path) -> anyhow::Result<File> {
     }
 }
 
+/// What training needs besides the model; its record has what the report needs of them.
+struct WorkingFiles {
+    config: PathBuf,
+    log: PathBuf,
+    events: PathBuf,
+}
+
+impl WorkingFiles {
+    fn of(model: &Path) -> Self {
+        Self {
+            config: model.with_extension("config.toml"),
+            log: model.with_extension("jsonl"),
+            events: model.with_extension("events"),
+        }
+    }
+
+    fn remove(&self) {
+        let _ = std::fs::remove_file(&self.log);
+        let _ = std::fs::remove_file(&self.config);
+        let _ = std::fs::remove_dir_all(&self.events);
+    }
+}
+
 /// What a killed run had begun to write. Nobody else is at work here: we hold the lock.
 pub(crate) fn remove_leftovers(folder: &Path) {
     for place in [
@@ -205,6 +228,12 @@ impl There {
     /// Leaves in the files what the plan asks for, in an order that does not depend on who was
     /// done first, and puts the rest aside.
     pub(crate) fn tidy(&self, folder: &Path, plan: &Plan) -> anyhow::Result<()> {
+        for (task, done) in plan.trainings.iter().zip(&self.trained) {
+            // A kill may have come between the record and this.
+            if done.is_some() {
+                WorkingFiles::of(&folder.join(&task.model)).remove();
+            }
+        }
         let wanted: HashMap<&str, ()> = plan
             .trainings
             .iter()
@@ -459,13 +488,7 @@ impl<'a> Laboratory<'a> {
     pub(crate) fn train(&self, at: usize) -> anyhow::Result<Executed> {
         let task = &self.plan.trainings[at];
         let model = self.folder.join(&task.model);
-        let stem = model.with_extension("");
-        let beside = |end: &str| {
-            let mut name = stem.clone().into_os_string();
-            name.push(end);
-            PathBuf::from(name)
-        };
-        let config = beside(".config.toml");
+        let WorkingFiles { config, log, .. } = WorkingFiles::of(&model);
         write_whole(&config, toml::to_string(&task.config)?.as_bytes())?;
         let set = self.folder.join(&self.plan.sets[task.problems].folder);
         let mut arguments: Vec<OsString> = ["train", "--json", "--resume", "--jobs", "1"]
@@ -494,7 +517,6 @@ impl<'a> Laboratory<'a> {
         let (true, Ok(answer)) = (finished.status.success(), answer) else {
             return Ok(Executed::Failed(finished.reason()));
         };
-        let log = beside(".jsonl");
         let record = self.training_record(task, &answer, &Curve::of(&log, task.config.steps))?;
         let appended = self
             .trainings
@@ -504,10 +526,7 @@ impl<'a> Laboratory<'a> {
         appended.map_err(|error| record_failure(&error))?;
         let mut models = self.models.lock().expect("no worker panics");
         models.insert(at, record.model_sha256);
-        // The record has what the report needs of them.
-        let _ = std::fs::remove_file(log);
-        let _ = std::fs::remove_file(config);
-        let _ = std::fs::remove_dir_all(beside(".events"));
+        WorkingFiles::of(&model).remove();
         Ok(Executed::Done)
     }
 
