@@ -47,8 +47,9 @@ pub(crate) struct Classes {
     /// The bits of each pair of the structure at hand, then its pattern.
     bits: Vec<u64>,
     pattern_of: Vec<u16>,
-    /// The pairs a <= b that are not empty.
+    /// The pairs a <= b that are not empty, and their indices.
     pub(super) related: Vec<[u32; 2]>,
+    touched: Vec<u32>,
 }
 
 /// Whether the first layer has triples that read boolean pairs and nothing else.
@@ -102,7 +103,8 @@ impl Classes {
         self.bits.clear();
         self.bits.resize(pairs, 0);
         self.related.clear();
-        let mut touched = Vec::new();
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
         for (c, x) in job.structure.propositions(2) {
             let (x, y) = (usize::from(x[0]), usize::from(x[1]));
             if index.distinct && x == y {
@@ -143,6 +145,7 @@ impl Classes {
             });
             self.pattern_of[pair as usize] = pattern as u16;
         }
+        self.touched = touched;
         true
     }
 
@@ -185,10 +188,19 @@ impl Classes {
                 }
                 let xy = usize::from(self.pattern_of[pairs.index(x, y)]) << (2 * PATTERN_BITS);
                 let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
-                for k in 0..n - first {
-                    let xz = usize::from(self.pattern_of[xz + k]) << PATTERN_BITS;
-                    let yz = usize::from(self.pattern_of[yz + k]);
-                    to.push(self.class(xy | xz | yz));
+                let xz = &self.pattern_of[xz..xz + n - first];
+                let yz = &self.pattern_of[yz..yz + n - first];
+                let key = |xz: u16, yz: u16| usize::from(xz) << PATTERN_BITS | usize::from(yz);
+                let known = &self.class_of[xy..xy + (1 << (2 * PATTERN_BITS))];
+                let start = to.len();
+                // Nearly always every class is known; then nothing branches.
+                to.extend(xz.iter().zip(yz).map(|(&xz, &yz)| known[key(xz, yz)]));
+                if to[start..].contains(&NONE) {
+                    for k in 0..n - first {
+                        let (xz, yz) = (pairs.index(x, first + k), pairs.index(y, first + k));
+                        let (xz, yz) = (self.pattern_of[xz], self.pattern_of[yz]);
+                        to[start + k] = self.class(xy | key(xz, yz));
+                    }
                 }
             }
         }
