@@ -251,7 +251,8 @@ def scaling_section(document):
     return [
         "## Cost against size", "",
         "![Files to ready task, and one evaluation of h_FF, against ground actions](planner-scaling.svg)", "",
-        "    python3 dev/peers/scaling.py --out scaling.json --svg docs/results/planner-scaling.svg", "",
+        "<!-- not run: takes minutes -->", "```console",
+        "python3 dev/peers/scaling.py --out scaling.json --svg docs/results/planner-scaling.svg", "```", "",
         *origin_lines(head, "Measured at"), "",
         *markdown(["domain", "sizes", "ground actions", "files to ready, ms", "exponent", "h_FF, microseconds",
                    "exponent"], rows, 2), "",
@@ -278,9 +279,10 @@ def report(measured, scaled):
         "", *markdown(["wanted", "measured", "met"], rows, 3), "",
         "## Shortfalls", "", *(short or ["None."]), "",
         "## Where the numbers come from", "",
-        "    cargo build --release", f"    python3 {head['command']} --out planner.json",
-        "    python3 dev/peers/scaling.py --out scaling.json --svg docs/results/planner-scaling.svg",
-        "    python3 dev/peers/report.py planner.json scaling.json > docs/results/planner.md", "",
+        "<!-- not run: needs Fast Downward and pyperplan -->", "```console",
+        "cargo build --release", f"python3 {head['command']} --out planner.json",
+        "python3 dev/peers/scaling.py --out scaling.json --svg docs/results/planner-scaling.svg",
+        "python3 dev/peers/report.py planner.json scaling.json > docs/results/planner.md", "```", "",
         *origin_lines(head, "Measured at"),
         f"- Fast Downward {head['fast_downward']} (release build of {head['packages'][0]}), {head['packages'][1]}, Python "
         f"{head['python']}; seed {head['seed']} of the generated problems.",

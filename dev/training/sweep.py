@@ -1,17 +1,27 @@
 #!/usr/bin/env python3
-"""Train on the paper's training suites and evaluate on fresh problems, on all cores.
+"""Everything that docs/results/training.md is made of, on all cores.
 
-    dev/training/sweep.py train --out RESULTS    # eight domains, three heuristics, several seeds
-    dev/training/sweep.py eval --out RESULTS     # the models of seeds 0, 1, 2 and their bases
+    dev/training/sweep.py all --out RESULTS       # the four phases below, one after the other
+    dev/training/sweep.py train --out RESULTS     # eight domains, three heuristics, several seeds
+    dev/training/sweep.py extra --out RESULTS     # other training sets, which explain differences to the paper
+    dev/training/sweep.py eval --out RESULTS      # the models of the first three seeds and their bases on fresh problems
+    dev/training/sweep.py domains --out RESULTS   # 200 steps with the reference network in every competition domain
+    dev/training/sweep.py pack --out RESULTS      # the records, packed, to docs/results
+    dev/training/report.py RESULTS                # the tables
 
-One JSON line a run (train.jsonl, eval.jsonl), with CPU seconds and peak memory of the process. Killed and
-started again it does only what is missing. Needs Python 3.9 and the release binary, nothing else.
+One JSON line a run (train.jsonl and so on), with revision, machine, CPU seconds and peak memory of the process. Killed and
+started again it does only what is missing. Needs Python 3.9 and the release binary, nothing else; `extra` reads
+problems of the field's generators and `domains` competition problems, from folders that --instances and --benchmarks name.
 """
 
 import argparse
+import gzip
 import json
 import os
+import platform
 import queue
+import re
+import shutil
 import subprocess
 import threading
 import time
@@ -24,12 +34,45 @@ LAYERS = {"logistics": "4", "satellite": "4"}
 # Fresh problems: seeds that no suite uses, ten of each size.
 FRESH = {
     "blocks": ("--blocks", [10, 15, 20, 25, 30]),
-    "gripper": ("--balls", [20, 30, 40, 50, 60]),
-    "ferry": ("--cars", [10, 15, 20, 25, 30]),
+    "gripper": ("--balls", [12, 14, 16, 18, 20, 30, 40, 50, 60]),
+    "ferry": ("--cars", [7, 8, 9, 10, 11, 15, 20, 25, 30]),
 }
-FRESH_SEEDS = "7000000..7000010"
-# Where H-blind is not run on ferry: a failure costs 100,000 evaluations of up to 5 ms.
-FERRY_BLIND_UP_TO = 10
+FRESH_SEED = 7_000_000
+# Blind and H-blind are run on the smaller sizes only: a failure costs 100,000 evaluations of up to 5 ms.
+BLIND_UP_TO = {"gripper": 20, "ferry": 11}
+# Of 50 draws of the field's generator in visitall so many have every goal in reach (expected number, by 4,000 draws a setting).
+REACHABLE = {(3, 0.5): 31, (3, 1.0): 25, (4, 0.5): 39, (4, 1.0): 34, (5, 0.5): 43, (5, 1.0): 40}
+PHASES = ["train", "extra", "eval", "domains"]
+
+
+def field(name):
+    """The problems of the field's own generator, as a training set."""
+    return lambda args: args.instances / name
+
+
+def at_most(objects):
+    """The problems of the suite with so many objects at the most."""
+    return lambda problem: problem["objects"] <= objects
+
+
+def reachable(problem):
+    """As if unsolvable draws had been dropped where our generator draws again."""
+    parameters = problem["parameters"]
+    return problem["seed"] - 1_000_000 < REACHABLE[parameters["size"], parameters["ratio"]]
+
+
+# Other training sets: name, domain, where the set comes from, and further flags.
+EXTRA = [
+    ("blocks, the field's problems", "blocks", field("blocks"), []),
+    ("ferry, at most 7 objects", "ferry", at_most(7), []),
+    ("logistics, at most 13 objects", "logistics", at_most(13), []),
+    ("parking, the field's problems", "parking", field("parking"), []),
+    ("satellite, at most 13 objects", "satellite", at_most(13), []),
+    # The names of targets and observations are random: by names there are almost as many buckets as problems.
+    ("satellite, at most 13 objects, buckets by object count", "satellite", at_most(13), ["--bucket-by", "object-count"]),
+    ("visitall, unsolvable draws dropped", "visitall", reachable, []),
+    ("visitall, the field's problems", "visitall", field("visitall"), []),
+]
 
 
 def run(command, seconds):
@@ -48,13 +91,28 @@ def run(command, seconds):
             "rss_kb": usage.ru_maxrss, "wall": time.time() - start}
 
 
-def work(jobs, path, workers, deadline):
+def revision():
+    """The revision of the sources beside this script; `+` behind one that was changed."""
+    found = subprocess.run(["git", "describe", "--always", "--abbrev=7", "--dirty=+"], cwd=Path(__file__).parent, capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
+def machine():
+    try:
+        names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        names = []
+    return f"{names[0] if names else platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+
+
+def work(jobs, path, args, deadline):
     done = {json.loads(line)["key"] for line in path.open()} if path.exists() else set()
     waiting = queue.Queue()
     for job in jobs:
         if job["key"] not in done:
             waiting.put(job)
     lock = threading.Lock()
+    origin = {"revision": revision(), "machine": machine(), "at_a_time": args.jobs}
 
     def loop():
         while deadline - time.time() > 5:
@@ -64,10 +122,12 @@ def work(jobs, path, workers, deadline):
                 return
             result = run(job.pop("command"), deadline - time.time())
             if result is not None:
+                # Where it was run is nobody's business.
+                result["out"] = result["out"].replace(f"{args.out}{os.sep}", "")
                 with lock, path.open("a") as file:
-                    file.write(json.dumps({**job, **result}) + "\n")
+                    file.write(json.dumps({**job, **result, **origin}) + "\n")
 
-    threads = [threading.Thread(target=loop) for _ in range(workers)]
+    threads = [threading.Thread(target=loop) for _ in range(args.jobs)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -80,38 +140,85 @@ def generate(homing, folder, *arguments):
         subprocess.run([homing, "generate", *arguments, "--out", folder], check=True, stdout=subprocess.DEVNULL)
 
 
-def training_jobs(homing, out, seeds):
-    for domain in DOMAINS:
-        generate(homing, out / f"train-{domain}", "--suite", "paper-train", "--domain", domain)
-    (out / "models").mkdir(exist_ok=True)
-    for seed in range(seeds):
-        for domain in DOMAINS:
+def suite(args, domain):
+    folder = args.out / f"train-{domain}"
+    generate(args.homing, folder, "--suite", "paper-train", "--domain", domain)
+    return folder / domain
+
+
+def slug(name):
+    return re.sub(r"[^a-z0-9]+", "-", name)
+
+
+def part_of_suite(args, name, domain, wanted):
+    """A folder with those problems of the suite that are wanted."""
+    whole = suite(args, domain)
+    part = args.out / f"extra-{slug(name)}"
+    if not part.is_dir():
+        part.mkdir()
+        shutil.copy(whole / "domain.pddl", part)
+        for problem in json.loads((whole / "manifest.json").read_text())["problems"]:
+            if wanted(problem):
+                shutil.copy(whole / problem["file"], part)
+    return part
+
+
+def training(args, problems, domain, heuristic, seed, model):
+    return [args.homing, "train", problems, "--preset", "reference", "--steps", str(args.steps),
+            "--layers", LAYERS.get(domain, "5"), "--heuristic", heuristic, "--seed", str(seed), "--jobs", "1",
+            "--no-log", "--checkpoint-every", "0", "--out", model]
+
+
+def train_jobs(args):
+    (args.out / "models").mkdir(exist_ok=True)
+    for seed in args.seeds:
+        for domain in args.domains:
             for heuristic in HEURISTICS:
                 name = f"{domain}-{heuristic}-{seed}"
-                yield {"key": name, "domain": domain, "heuristic": heuristic, "seed": seed, "command": [
-                    homing, "train", out / f"train-{domain}" / domain, "--preset", "reference",
-                    "--layers", LAYERS.get(domain, "5"), "--heuristic", heuristic, "--seed", str(seed), "--jobs", "1",
-                    "--no-log", "--checkpoint-every", "0", "--out", out / "models" / f"{name}.safetensors"]}
+                model = args.out / "models" / f"{name}.safetensors"
+                yield {"key": name, "domain": domain, "heuristic": heuristic, "seed": seed, "steps": args.steps,
+                       "command": training(args, suite(args, domain), domain, heuristic, seed, model)}
 
 
-def evaluation_jobs(homing, out):
+def extra_jobs(args):
+    (args.out / "models").mkdir(exist_ok=True)
+    for name, domain, source, flags in EXTRA:
+        if domain not in args.domains:
+            continue
+        # A set of the field's is a folder; any other is a part of the suite.
+        problems = source(args) if name.endswith("the field's problems") else part_of_suite(args, name, domain, source)
+        if not problems.is_dir():
+            print(f"{name}: left out, there is no {problems}")
+            continue
+        count = sum(file.name != "domain.pddl" for file in problems.glob("*.pddl"))
+        for seed in args.extra_seeds:
+            for heuristic in HEURISTICS:
+                model = args.out / "models" / f"extra-{slug(name)}-{heuristic}-{seed}"
+                yield {"key": f"{name}/{heuristic}/{seed}", "set": name, "problems": count, "domain": domain, "heuristic": heuristic,
+                       "seed": seed, "steps": args.steps,
+                       "command": [*training(args, problems, domain, heuristic, seed, model), *flags]}
+
+
+def eval_jobs(args):
     for domain, (flag, sizes) in FRESH.items():
+        if domain not in args.domains:
+            continue
         for size in sizes:
-            folder = out / f"eval-{domain}-{size}"
+            folder = args.out / f"eval-{domain}-{size}"
             places = ["--locations", str(size)] if domain == "ferry" else []
-            generate(homing, folder, domain, flag, str(size), *places, "--seeds", FRESH_SEEDS)
+            generate(args.homing, folder, domain, flag, str(size), *places, "--seeds", f"{FRESH_SEED}..{FRESH_SEED + args.fresh}")
             for problem in sorted(folder.glob("*.pddl")):
                 if problem.name == "domain.pddl":
                     continue
                 for heuristic in HEURISTICS:
-                    if domain == "ferry" and heuristic == "blind" and size > FERRY_BLIND_UP_TO:
+                    if heuristic == "blind" and size > BLIND_UP_TO.get(domain, size):
                         continue
-                    solve = [homing, "solve", problem, "--max-evaluations", "100000", "--json"]
+                    solve = [args.homing, "solve", problem, "--max-evaluations", str(args.max_evaluations), "--json"]
                     common = {"domain": domain, "size": size, "problem": problem.name}
                     yield {"key": f"{domain}/{problem.name}/{heuristic}", **common, "heuristic": heuristic, "seed": None,
                            "command": [*solve, "--heuristic", heuristic]}
-                    for seed in range(3):
-                        model = out / "models" / f"{domain}-{heuristic}-{seed}.safetensors"
+                    for seed in list(args.seeds)[:3]:
+                        model = args.out / "models" / f"{domain}-{heuristic}-{seed}.safetensors"
                         if not model.exists():
                             continue
                         yield {"key": f"{domain}/{problem.name}/H-{heuristic}-{seed}", **common,
@@ -119,21 +226,77 @@ def evaluation_jobs(homing, out):
                                "command": [*solve, "--model", model, "--threads", "1"]}
 
 
+def objects(homing, problem):
+    """How many objects a problem has, and whether it can be solved as far as grounding knows."""
+    said = subprocess.run([homing, "check", problem.with_name("domain.pddl"), problem], capture_output=True, text=True).stdout
+    found = re.search(r"^ +objects +(\d+)", said, re.MULTILINE)
+    return int(found[1]) if found and "ground task" in said else None
+
+
+def domain_jobs(args):
+    (args.out / "models").mkdir(exist_ok=True)
+    jobs = []
+    if not args.benchmarks.is_dir():
+        print(f"domains: left out, there is no {args.benchmarks}")
+        return jobs
+    for folder in sorted(args.benchmarks.iterdir()):
+        problems = [problem for problem in folder.glob("*.pddl") if not problem.name.startswith("domain")]
+        # Few have few objects: the smallest files, then by objects.
+        problems = sorted(problems, key=lambda problem: (problem.stat().st_size, problem.name))[:12]
+        sizes = sorted((size, problem.name) for problem in problems if (size := objects(args.homing, problem)))
+        # The second as well, where a network over its objects is cheap.
+        chosen = sizes[:1] + [entry for entry in sizes[1:2] if entry[0] <= 30]
+        model = args.out / "models" / f"domain-{folder.name}"
+        jobs.append({"key": folder.name, "domain": folder.name, "problems": [name for _, name in chosen], "objects": [size for size, _ in chosen],
+                     "steps": args.domain_steps,
+                     "command": [args.homing, "train", "--preset", "reference", "--unit-cost", "false", "--heuristic", "add", "--steps", str(args.domain_steps),
+                                 "--jobs", "1", "--no-log", "--checkpoint-every", "0", "--out", model,
+                                 folder / "domain.pddl", *(folder / name for _, name in chosen)]})
+    # The dear ones last.
+    return sorted(jobs, key=lambda job: job["objects"][-1])
+
+
+def pack(args):
+    """The records as they stand beside the page; the same records give the same bytes."""
+    for phase, name in zip(PHASES, ("goals", "extra", "eval", "domains")):
+        records = args.out / f"{phase}.jsonl"
+        if records.exists():
+            lines = sorted(records.read_text().splitlines(keepends=True), key=lambda line: json.loads(line)["key"])
+            target = args.to / f"training-{name}.jsonl.gz"
+            target.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+            print(f"{target}: {len(lines)} records")
+
+
+def seeds(text):
+    first, _, end = text.partition("..")
+    return range(int(first), int(end) if end else int(first) + 1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("phase", choices=["train", "eval"])
+    parser.add_argument("phase", choices=[*PHASES, "all", "pack"])
     parser.add_argument("--homing", default="target/release/homing", help="the binary (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="folder for suites, models and records")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: all cores)")
-    parser.add_argument("--seeds", type=int, default=6, help="seeds to train (default: %(default)s)")
+    parser.add_argument("--seeds", type=seeds, default=range(6), metavar="A..B", help="seeds to train (default: 0..6)")
+    parser.add_argument("--extra-seeds", type=seeds, default=range(5), metavar="A..B", help="seeds of the phase `extra` (default: 0..5)")
+    parser.add_argument("--domains", type=lambda text: text.split(","), default=DOMAINS, metavar="A,B", help="only these of the eight")
+    parser.add_argument("--steps", type=int, default=10_000, help="steps of a training run (default: %(default)s)")
+    parser.add_argument("--domain-steps", type=int, default=200, help="steps in the phase `domains` (default: %(default)s)")
+    parser.add_argument("--fresh", type=int, default=10, help="fresh problems of each size (default: %(default)s)")
+    parser.add_argument("--max-evaluations", type=int, default=100_000, help="limit of each search (default: %(default)s)")
+    parser.add_argument("--instances", type=Path, default=Path("../shared/instances"), help="problems of the field's generators (default: %(default)s)")
+    parser.add_argument("--benchmarks", type=Path, default=Path("../shared/benchmarks"), help="competition problems (default: %(default)s)")
+    parser.add_argument("--to", type=Path, default=Path("docs/results"), help="where `pack` puts the records (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many seconds; what is done is kept")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    deadline = time.time() + arguments.seconds
-    if arguments.phase == "train":
-        work(training_jobs(arguments.homing, arguments.out, arguments.seeds), arguments.out / "train.jsonl", arguments.jobs, deadline)
-    else:
-        work(evaluation_jobs(arguments.homing, arguments.out), arguments.out / "eval.jsonl", arguments.jobs, deadline)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    if args.phase == "pack":
+        return pack(args)
+    deadline = time.time() + args.seconds
+    jobs = {"train": train_jobs, "extra": extra_jobs, "eval": eval_jobs, "domains": domain_jobs}
+    for phase in PHASES if args.phase == "all" else [args.phase]:
+        work(jobs[phase](args), args.out / f"{phase}.jsonl", args, deadline)
 
 
 if __name__ == "__main__":

@@ -6,17 +6,39 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use crate::train::args::{ModelCommand, Train};
 
-/// A planner that learns: classical planning with heuristics, and heuristics made better by
-/// reinforcement learning.
+/// A planner that learns
+///
+/// homing finds plans for classical planning problems in PDDL. From small problems of a domain it
+/// learns, by reinforcement learning, a correction to a classical heuristic, and uses it on larger
+/// problems of the same domain.
 #[derive(Debug, Parser)]
 #[command(
     name = "homing",
     version,
-    about = "A planner that learns",
     max_term_width = 100,
-    after_help = "Exit codes follow Fast Downward: 0 solved, 11 unsolvable, 12 limit reached, \
-                  22/23 memory/time limit reached, 31 bad PDDL, 32 a bug in homing, 33 bad \
-                  arguments or files, 34 not supported."
+    after_help = "Example:\n  homing solve domain.pddl problem.pddl\n\n\
+                  `homing COMMAND --help` explains a command; `homing man` prints manual pages.",
+    after_long_help = "Examples:\n  \
+                       homing check domain.pddl problem.pddl\n  \
+                       homing solve domain.pddl problem.pddl\n  \
+                       homing train --out m.safetensors domain.pddl small/\n  \
+                       homing solve --model m.safetensors domain.pddl big.pddl\n\n\
+                       `homing COMMAND --help` explains a command, `homing COMMAND -h` in brief; \
+                       `homing man` prints manual pages, `homing completions` what a shell needs \
+                       to complete commands.\n\n\
+                       Exit codes (the blocks are Fast Downward's):\n    \
+                       0  done: solved, valid, nothing wrong, written\n    \
+                       1  the plan is invalid (validate)\n    \
+                       2  some tasks failed (evaluate, experiment)\n   \
+                       11  there is no plan\n   \
+                       12  limit on evaluations or expansions reached\n   \
+                       22  memory limit reached\n   \
+                       23  time limit reached\n   \
+                       31  bad PDDL\n   \
+                       32  a bug in homing\n   \
+                       33  bad arguments, or files that cannot be used\n   \
+                       34  PDDL that homing does not support\n  \
+                       130  interrupted"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -25,69 +47,96 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Find a plan for a problem
+    Quickstart(crate::quickstart::Quickstart),
     Solve(Solve),
-    /// Check a plan step by step against a problem
     Validate(Validate),
-    /// Check PDDL files and show what was understood
     Check(Check),
-    /// Learn a heuristic for a domain from small problems
     Train(Box<Train>),
-    /// Look into a trained model
     Model(ModelCommand),
-    /// Draw random problems of the paper's eight domains
     Generate(crate::generate::Generate),
-    /// Check a folder of problems and write its manifest
     Suite(crate::suite::Suite),
+    Evaluate(crate::evaluate::Evaluate),
+    Experiment(crate::experiment::Experiment),
+    Report(crate::report::Report),
+    Completions(crate::manual::Completions),
+    Man(crate::manual::Man),
 }
 
+/// Find a plan for a problem
+///
+/// Searches for a plan, replays it from the actions of the domain, and prints it with statistics.
+/// Without a limit the search goes on until there is a plan, or none is possible.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing solve [OPTIONS] [DOMAIN] PROBLEM",
-    after_help = "Example:\n  homing solve --heuristic add --plan-file plan.txt domain.pddl problem.pddl"
+    after_help = "Example:\n  homing solve --heuristic add domain.pddl problem.pddl",
+    after_long_help = "Examples:\n  \
+                       homing solve problem.pddl\n  \
+                       homing solve --heuristic add --plan-file plan.txt \\\n    \
+                       domain.pddl problem.pddl\n  \
+                       homing solve --model blocks.safetensors \\\n    \
+                       --max-evaluations 100000 large.pddl\n  \
+                       homing solve --search astar --heuristic max \\\n    \
+                       --time-limit 60 --memory-limit 4G problem.pddl\n\n\
+                       An evaluation is one call of the heuristic on one state. The plan, the \
+                       summary and the fields of --json are described in docs/formats.md. Exit \
+                       codes: 0 solved, 11 unsolvable, 12 limit on evaluations or expansions, 22 \
+                       memory, 23 time; `homing --help` lists all."
 )]
 pub(crate) struct Solve {
     /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
     #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Estimate of the cost to the goal
-    #[arg(long, value_enum, default_value_t = HeuristicName::Ff)]
-    pub(crate) heuristic: HeuristicName,
-
-    /// Use a trained model as the heuristic
-    #[arg(long, value_name = "FILE", conflicts_with = "heuristic")]
-    pub(crate) model: Option<PathBuf>,
-
-    /// Threads that evaluate the model; all cores by default
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<std::num::NonZeroUsize>,
-
     /// Order in which states are expanded
-    #[arg(long, value_enum, default_value_t = SearchName::Gbfs)]
+    #[arg(long, value_enum, default_value_t = SearchName::Gbfs, help_heading = "Search")]
     pub(crate) search: SearchName,
 
+    /// Estimate of the cost to the goal
+    #[arg(long, value_enum, default_value_t = HeuristicName::Ff, help_heading = "Search")]
+    pub(crate) heuristic: HeuristicName,
+
+    /// Use a model of `homing train` as the heuristic
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "heuristic",
+        help_heading = "Search"
+    )]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Threads that evaluate the model [default: all cores]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
+
     /// Weight of the heuristic in weighted A*
-    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = parse_weight, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = 2.0,
+        value_name = "W",
+        value_parser = parse_weight,
+        allow_negative_numbers = true,
+        help_heading = "Search"
+    )]
     pub(crate) weight: f64,
 
     /// Let every action cost 1, whatever the problem says
-    #[arg(long)]
+    #[arg(long, help_heading = "Search")]
     pub(crate) unit_cost: bool,
 
-    /// Stop after so many heuristic evaluations
+    /// Stop after so many heuristic evaluations [default: no limit]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) max_evaluations: Option<u64>,
 
-    /// Stop after so many expansions
+    /// Stop after so many expansions [default: no limit]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) max_expansions: Option<u64>,
 
-    /// Stop after so many seconds of wall-clock time
+    /// Stop after so many seconds of wall-clock time [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) time_limit: Option<f64>,
 
-    /// Stop when so much memory is in use: 500M, 4G; without a letter, MiB
+    /// Stop when so much memory is in use: 500M, 4G; a bare number is MiB [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true, help_heading = "Limits")]
     pub(crate) memory_limit: Option<u64>,
 
@@ -99,15 +148,22 @@ pub(crate) struct Solve {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// Say more about what is being done
+    /// Say more about what is being done, on standard error
     #[arg(short, long, help_heading = "Output")]
     pub(crate) verbose: bool,
 }
 
+/// Check a plan step by step against a problem
+///
+/// Replays the plan from the actions of the domain, whatever planner made it. Prints `Plan valid`
+/// and the cost, or `Plan invalid` and the first step or goal that fails.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing validate [DOMAIN] PROBLEM PLAN",
-    after_help = "Example:\n  homing validate domain.pddl problem.pddl plan.txt"
+    after_help = "Example:\n  homing validate domain.pddl problem.pddl plan.txt",
+    after_long_help = "Example:\n  homing validate domain.pddl problem.pddl plan.txt\n\n\
+                       A plan has one action a line, `(name argument ...)`; docs/formats.md says \
+                       what else is read. Exit codes: 0 valid, 1 invalid, 33 no plan file."
 )]
 pub(crate) struct Validate {
     /// The domain, the problem and the plan; without DOMAIN, `domain.pddl` beside the problem
@@ -115,10 +171,19 @@ pub(crate) struct Validate {
     pub(crate) files: Vec<PathBuf>,
 }
 
+/// Check PDDL files and show what was understood
+///
+/// Shows every mistake in the files at once, each with its place and its reason, and otherwise what
+/// the files hold and what grounding makes of them.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing check DOMAIN [PROBLEM]",
-    after_help = "Example:\n  homing check domain.pddl problem.pddl"
+    after_help = "Example:\n  homing check domain.pddl problem.pddl",
+    after_long_help = "Examples:\n  \
+                       homing check domain.pddl\n  \
+                       homing check domain.pddl problem.pddl\n\n\
+                       What homing reads of PDDL is in docs/pddl-support.md. Exit codes: 0 nothing \
+                       wrong, or warnings only; 31 bad PDDL; 34 PDDL that is not supported."
 )]
 pub(crate) struct Check {
     /// The domain, and a problem of it; a problem alone is checked with `domain.pddl` beside it
@@ -159,26 +224,26 @@ pub(crate) fn typed_name(value: &impl ValueEnum) -> String {
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-fn parse_weight(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err("a weight is a number that is not negative".to_owned()),
     }
 }
 
-fn parse_count(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "expected a whole number".to_owned())
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
         _ => Err("expected a number of seconds".to_owned()),
     }
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "k" | "kb" | "kib" => 1 << 10,
@@ -203,11 +268,5 @@ mod tests {
         assert_eq!(parse_size("64KiB"), Ok(64 << 10));
         assert!(parse_size("lots").is_err());
         assert!(parse_size("-3M").is_err());
-    }
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
     }
 }

@@ -10,6 +10,8 @@ pub(crate) enum Exit {
     Success = 0,
     /// `homing validate`: the plan is none.
     PlanInvalid = 1,
+    /// `homing evaluate` and `homing experiment`: some of the tasks failed.
+    SomeFailed = 2,
     /// There is no plan.
     Unsolvable = 11,
     /// A limit on evaluations or expansions was reached without a plan.

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::exit::{Exit, Failure};
 use crate::input::reason;
-use crate::output::say;
+use crate::output::{clear_line, show_line};
 
 fn failure(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Failure::because(
@@ -152,10 +152,7 @@ impl Counter {
             let width = 30;
             let filled = width * done / self.total.max(1);
             let bar = "#".repeat(filled) + &"-".repeat(width - filled);
-            say(&format!(
-                "\r\x1b[2K{} [{bar}] {done}/{}",
-                self.title, self.total
-            ));
+            show_line(&format!("{} [{bar}] {done}/{}", self.title, self.total));
         }
     }
 }
@@ -163,7 +160,7 @@ impl Counter {
 impl Drop for Counter {
     fn drop(&mut self) {
         if self.last.is_some() {
-            say("\r\x1b[2K");
+            clear_line();
         }
     }
 }

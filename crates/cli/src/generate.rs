@@ -15,26 +15,37 @@ use crate::exit::{Exit, Failure};
 use crate::folder::{Counter, NewFolder, summary};
 use crate::output::print;
 
+/// Draw random problems of the paper's eight domains
+///
+/// Makes a folder with the domain, a file for each problem and a manifest. The same seed gives the
+/// same problem everywhere. Problems whose goal holds at the start, and problems equal to an earlier
+/// one, are left out.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    override_usage = "homing generate DOMAIN [PARAMETERS] --seeds A..B --out DIR\n       \
-                      homing generate --suite SUITE [--domain DOMAIN] --out DIR",
-    after_help = "Examples:\n  homing generate blocks --blocks 8 --seeds 0..20 --out blocks-8\n  \
-                  homing generate --suite paper-train --out train"
+    arg_required_else_help = true,
+    subcommand_help_heading = "Domains",
+    subcommand_value_name = "DOMAIN",
+    override_usage = "homing generate DOMAIN SIZES --seeds A..B --out DIR\n       \
+                      homing generate --suite SUITE [--domain D] --out DIR",
+    after_help = "Examples:\n  \
+                  homing generate blocks --blocks 8 --seeds 0..20 --out b8\n  \
+                  homing generate --suite paper-train --out train\n\n\
+                  `homing generate DOMAIN --help` lists the sizes of a domain; docs/domains.md \
+                  says how problems are drawn."
 )]
 pub(crate) struct Generate {
     /// A whole suite: the paper's training or test problems, or those to choose models by
-    #[arg(long, required = true, value_parser = suite_parser())]
+    #[arg(long, required = true, value_parser = suite_parser(), help_heading = "Suites")]
     suite: Option<Suite>,
 
-    /// Only this domain of the suite
-    #[arg(long, value_parser = domain_parser())]
+    /// Only this domain of the suite [default: all eight]
+    #[arg(long, value_parser = domain_parser(), help_heading = "Suites")]
     domain: Option<DomainName>,
 
     /// The folder to make; a suite gets a folder for each domain in it
-    #[arg(long, required = true, value_name = "DIR")]
+    #[arg(long, required = true, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
 
     #[command(subcommand)]
@@ -54,17 +65,21 @@ fn domain_parser() -> impl TypedValueParser<Value = DomainName> {
 #[derive(Debug, Args)]
 struct Common {
     /// Seeds: one problem for each number from A up to, not including, B; or one number
-    #[arg(long, value_name = "A..B", value_parser = parse_seeds)]
+    #[arg(long, value_name = "A..B", value_parser = parse_seeds, help_heading = "Drawing")]
     seeds: Range<u64>,
 
     /// The folder to make
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Drawing")]
     out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Problems {
     /// Towers of blocks, rebuilt by a hand
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate blocks --blocks 8 --seeds 0..20 --out b8"
+    )]
     Blocks {
         /// Number of blocks
         #[arg(long, value_name = "N")]
@@ -73,6 +88,10 @@ enum Problems {
         common: Common,
     },
     /// A ferry that takes one car at a time
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate ferry --locations 4 --cars 3 \\\n    --seeds 0..20 --out ferry"
+    )]
     Ferry {
         /// Number of places
         #[arg(long, value_name = "N")]
@@ -84,6 +103,10 @@ enum Problems {
         common: Common,
     },
     /// A robot that carries balls between two rooms
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate gripper --balls 6 --seeds 0..20 --out g6"
+    )]
     Gripper {
         /// Number of balls
         #[arg(long, value_name = "N")]
@@ -92,6 +115,10 @@ enum Problems {
         common: Common,
     },
     /// Packages carried by trucks and airplanes
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate logistics --airplanes 1 --cities 2 \\\n    --city-size 2 --packages 3 --seeds 0..20 --out logistics"
+    )]
     Logistics {
         /// Number of airplanes
         #[arg(long, value_name = "N")]
@@ -109,6 +136,10 @@ enum Problems {
         common: Common,
     },
     /// A lift and its passengers
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate miconic --floors 4 --passengers 3 \\\n    --seeds 0..20 --out miconic"
+    )]
     Miconic {
         /// Number of floors
         #[arg(long, value_name = "N")]
@@ -120,6 +151,10 @@ enum Problems {
         common: Common,
     },
     /// Cars parked at curbs and behind each other
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate parking --curbs 4 --cars 5 \\\n    --seeds 0..20 --out parking"
+    )]
     Parking {
         /// Number of curbs
         #[arg(long, value_name = "N")]
@@ -131,6 +166,10 @@ enum Problems {
         common: Common,
     },
     /// Satellites that take images
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate satellite --satellites 2 --instruments 2 \\\n    --modes 3 --targets 3 --observations 4 \\\n    --seeds 0..20 --out satellite"
+    )]
     Satellite {
         /// Number of satellites
         #[arg(long, value_name = "N")]
@@ -151,6 +190,10 @@ enum Problems {
         common: Common,
     },
     /// A robot that visits cells of a grid
+    #[command(
+        next_help_heading = "Size",
+        after_help = "Example:\n  homing generate visitall --size 4 --ratio 0.5 \\\n    --seeds 0..20 --out visitall"
+    )]
     Visitall {
         /// Number of cells on a side
         #[arg(long, value_name = "N")]

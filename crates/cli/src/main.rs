@@ -2,12 +2,19 @@
 
 mod args;
 mod check;
+mod child;
+mod evaluate;
 mod exit;
+mod experiment;
 mod folder;
 mod generate;
 mod input;
+mod manual;
 mod model;
 mod output;
+mod progress;
+mod quickstart;
+mod report;
 mod resources;
 mod solve;
 mod suite;
@@ -17,14 +24,13 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::exit::{Exit, Failure};
 use crate::output::{forgive_broken_pipe, say, stdout_failure};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    child::follow_parent();
+    let cli = match manual::parse() {
         Ok(cli) => cli,
         Err(message) => {
             // Help and version are asked for; everything else is a mistake.
@@ -42,6 +48,7 @@ fn main() -> ExitCode {
         }
     };
     let result = std::panic::catch_unwind(|| match &cli.command {
+        Command::Quickstart(arguments) => quickstart::run(arguments),
         Command::Solve(arguments) => solve::run(arguments),
         Command::Validate(arguments) => validate::run(arguments),
         Command::Check(arguments) => check::run(arguments),
@@ -49,6 +56,11 @@ fn main() -> ExitCode {
         Command::Model(arguments) => model::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Suite(arguments) => suite::run(arguments),
+        Command::Evaluate(arguments) => evaluate::run(arguments),
+        Command::Experiment(arguments) => experiment::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Completions(arguments) => manual::completions(arguments),
+        Command::Man(arguments) => manual::man(arguments),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),

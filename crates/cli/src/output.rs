@@ -141,8 +141,46 @@ pub(crate) fn forgive_broken_pipe(error: std::io::Error) -> std::io::Result<()> 
     }
 }
 
+/// Puts a line of progress in the place of the last one. It is cut at the edge of the terminal: a
+/// line that goes over it could not be taken away again.
+pub(crate) fn show_line(text: &str) {
+    #[cfg(unix)]
+    let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(0, |size| size.ws_col);
+    #[cfg(not(unix))]
+    let width = 0;
+    say(&format!("\r\x1b[2K{}", cut(text, width.into())));
+}
+
+/// Takes the line of progress away.
+pub(crate) fn clear_line() {
+    say("\r\x1b[2K");
+}
+
+/// As much of the text as fits in one line and leaves the cursor in it; 0 is no width at all, but a
+/// terminal that does not tell.
+fn cut(text: &str, width: usize) -> &str {
+    let width = if width == 0 { 80 } else { width };
+    match text.char_indices().nth(width - 1) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
 /// Tells the user something on standard error. If nobody listens, the work goes on all the same:
 /// `eprintln!` would panic.
 pub(crate) fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn lines_of_progress_are_cut_at_the_edge() {
+        assert_eq!(cut("█░ 10 steps", 6), "█░ 10");
+        assert_eq!(cut("█░ 10 steps", 12), "█░ 10 steps");
+        assert_eq!(cut("█░ 10 steps", 0), "█░ 10 steps");
+        assert_eq!(cut("x", 1), "");
+    }
 }

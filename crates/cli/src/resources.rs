@@ -1,4 +1,6 @@
-//! What the process has used: CPU time and memory.
+//! What the process has used: CPU time and memory; and the machine it runs on.
+
+use std::sync::OnceLock;
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -29,4 +31,24 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 /// The most memory that was in use.
 pub(crate) fn peak_bytes() -> Option<u64> {
     status_bytes("VmHWM")
+}
+
+/// The machine in words: processor, cores, system.
+pub(crate) fn machine() -> &'static str {
+    static MACHINE: OnceLock<String> = OnceLock::new();
+    MACHINE.get_or_init(|| {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let plural = if cores == 1 { "" } else { "s" };
+        let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = known.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            (name.trim() == "model name").then(|| value.trim().to_owned())
+        });
+        let processor = model.unwrap_or_else(|| "unknown processor".to_owned());
+        let system = (std::env::consts::OS, std::env::consts::ARCH);
+        format!(
+            "{processor}, {cores} core{plural}, {} {}",
+            system.0, system.1
+        )
+    })
 }

@@ -12,15 +12,21 @@ use crate::folder::{Counter, summary, write_file};
 use crate::input::{load_domain, read_bytes, reason};
 use crate::output::{print, say};
 
+/// Check a folder of problems and write its manifest
+///
+/// Checks every problem of the folder against the `domain.pddl` in it and writes `manifest.json`:
+/// what there is, how large, with hashes; and which problems are trivial or equal to another. Where
+/// the folder has no `domain.pddl`, its folders that have one are taken one by one.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "homing suite DIR",
-    after_help = "Checks every problem of DIR against the domain.pddl in it and writes \
-                  manifest.json.\nWhere DIR has no domain.pddl, its folders that have one are \
-                  taken one by one.\n\nExample:\n  homing suite my-problems"
+    after_help = "Example:\n  homing suite my-problems",
+    after_long_help = "Example:\n  homing suite my-problems\n\n\
+                       The fields of the manifest are in docs/formats.md. No manifest is written \
+                       if a problem cannot be used (exit code 31 or 34)."
 )]
 pub(crate) struct Suite {
-    /// The folder: domain.pddl and problems
+    /// The folder: `domain.pddl` and problems, `*.pddl`
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

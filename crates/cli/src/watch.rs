@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use homing_planner::{Progress, Stop, Watch};
 
-use crate::output::say;
+use crate::output::{clear_line, show_line};
 use crate::resources::resident_bytes;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -63,7 +63,7 @@ impl LimitWatch {
     /// Takes the line of progress away.
     pub(crate) fn finish(&mut self) {
         if std::mem::take(&mut self.shown) {
-            say("\r\x1b[2K");
+            clear_line();
         }
     }
 
@@ -94,7 +94,7 @@ impl LimitWatch {
                 format!("search: {work} {unit}{best}, {rate:.0}/s, {elapsed:.1} s")
             }
         };
-        say(&format!("\r\x1b[2K{line}"));
+        show_line(&line);
         self.shown = true;
     }
 }

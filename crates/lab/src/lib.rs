@@ -1,14 +1,23 @@
-//! The laboratory of homing: random problems of the paper's eight domains and suites of them.
+//! The laboratory of homing: random problems of the paper's eight domains, suites of them, records
+//! of runs and reports of records.
 //!
 //! [`domains`] draws problems, [`suite`] makes the paper's sets of them and manifests of any
-//! folder, [`features`] and [`compare`] tell whether two ways to make problems agree. The lab
-//! knows neither flags nor terminals.
+//! folder, [`features`] and [`compare`] tell whether two ways to make problems agree.
+//! [`record`] keeps what runs leave behind, [`report`] makes tables and figures of it with the
+//! [`statistics`] of the field, beside the numbers of the [`paper`]. The lab knows neither flags nor
+//! terminals.
 
 pub mod compare;
 pub mod domains;
+pub mod experiment;
 pub mod features;
+pub mod paper;
 mod random;
+pub mod record;
+pub mod report;
 mod scene;
+pub mod schedule;
+pub mod statistics;
 pub mod suite;
 
 pub use domains::{DomainName, ParameterError, Parameters};

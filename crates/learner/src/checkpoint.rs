@@ -196,8 +196,7 @@ impl<'t> Trainer<'t> {
             let (words, remaining) = rest.split_at(width);
             rest = remaining;
             let node = state.node_of(words);
-            let bucket = state.bucket;
-            trainer.replay.push(bucket, world, node, seen);
+            trainer.store(world, node, seen);
         }
         if let Some((world, words, length)) = header.episode {
             let state = trainer

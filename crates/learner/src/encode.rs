@@ -67,20 +67,24 @@ impl Channels {
     }
 }
 
-/// A proposition as the network sees it.
-struct Input {
-    channel: usize,
-    objects: Vec<usize>,
+/// The propositions of one arity that may change.
+#[derive(Default)]
+struct Inputs {
+    /// The proposition of the task that decides, and whether it must hold or not.
+    when: Vec<(u32, bool)>,
+    /// What the network is told then, flat: `[channel, x_1, ..., x_n]` for each of `when`.
+    rows: Vec<u16>,
 }
 
 /// Encodes the states of one task.
 pub struct Encoder {
     /// What every state shares: static propositions, types, the goal.
     fixed: Structure,
-    /// By proposition of the task; `None` for those that another one speaks for.
-    inputs: Vec<Option<(Input, bool)>>,
+    /// By arity.
+    inputs: Vec<Inputs>,
     props: Vec<PropId>,
     holds: Vec<bool>,
+    encoding: Vec<u16>,
 }
 
 fn objects(atom: &Atom<ObjectId>) -> Vec<usize> {
@@ -122,44 +126,80 @@ impl Encoder {
             .filter(|p| p.positive)
             .map(|p| &p.atom)
             .collect();
-        let inputs = task
-            .propositions()
-            .iter()
-            .map(|proposition| {
-                // A complement speaks for its atom only where the atom itself was left out.
-                let speaks = proposition.positive || !has_positive.contains(&proposition.atom);
-                speaks.then(|| {
-                    let input = Input {
-                        channel: channels.state(proposition.atom.predicate),
-                        objects: objects(&proposition.atom),
-                    };
-                    (input, proposition.positive)
-                })
-            })
-            .collect::<Vec<_>>();
+        let mut inputs: Vec<Inputs> = Vec::new();
+        for (index, proposition) in task.propositions().iter().enumerate() {
+            // A complement speaks for its atom only where the atom itself was left out.
+            if !proposition.positive && has_positive.contains(&proposition.atom) {
+                continue;
+            }
+            let objects = objects(&proposition.atom);
+            if inputs.len() <= objects.len() {
+                inputs.resize_with(objects.len() + 1, Inputs::default);
+            }
+            let inputs = &mut inputs[objects.len()];
+            inputs.when.push((index as u32, proposition.positive));
+            let channel = channels.state(proposition.atom.predicate);
+            let row = std::iter::once(channel).chain(objects);
+            inputs.rows.extend(row.map(|number| {
+                // As `Structure` takes them.
+                u16::try_from(number).expect("channels and objects fit 16 bits")
+            }));
+        }
         Self {
             fixed,
-            holds: vec![false; inputs.len()],
             inputs,
             props: Vec::new(),
+            holds: vec![false; task.propositions().len()],
+            encoding: Vec::new(),
         }
     }
 
     /// Writes a packed state into `structure`.
     pub fn encode(&mut self, task: &Task, state: &[u32], structure: &mut Structure) {
-        structure.clone_from(&self.fixed);
+        let mut encoding = std::mem::take(&mut self.encoding);
+        encoding.clear();
+        self.append(task, state, &mut encoding);
+        self.decode(&encoding, structure);
+        self.encoding = encoding;
+    }
+
+    /// Appends what a packed state does not share with all others, flat: for each arity that may
+    /// change the number of propositions (low half, high half), then so many rows `[channel, x_1,
+    /// ..., x_n]`.
+    pub(crate) fn append(&mut self, task: &Task, state: &[u32], encoding: &mut Vec<u16>) {
         self.props.clear();
         task.encoding().unpack(state, &mut self.props);
         for prop in &self.props {
             self.holds[prop.index()] = true;
         }
-        for (input, holds) in self.inputs.iter().zip(&mut self.holds) {
-            let holds = std::mem::take(holds);
-            if let Some((input, when)) = input
-                && holds == *when
+        for (arity, inputs) in self.inputs.iter().enumerate() {
+            let head = encoding.len();
+            encoding.extend([0, 0]);
+            let mut count = 0_u32;
+            for (&(prop, when), row) in inputs.when.iter().zip(inputs.rows.chunks_exact(arity + 1))
             {
-                structure.insert(input.channel, &input.objects);
+                if self.holds[prop as usize] == when {
+                    encoding.extend_from_slice(row);
+                    count += 1;
+                }
             }
+            encoding[head] = count as u16;
+            encoding[head + 1] = (count >> 16) as u16;
+        }
+        for prop in &self.props {
+            self.holds[prop.index()] = false;
+        }
+    }
+
+    /// Writes what [`append`](Self::append) made of a state into `structure`.
+    pub(crate) fn decode(&self, encoding: &[u16], structure: &mut Structure) {
+        structure.clone_from(&self.fixed);
+        let mut rest = encoding;
+        for arity in 0..self.inputs.len() {
+            let count = usize::from(rest[0]) | usize::from(rest[1]) << 16;
+            let (rows, behind) = rest[2..].split_at(count * (arity + 1));
+            structure.extend(arity, rows);
+            rest = behind;
         }
     }
 }

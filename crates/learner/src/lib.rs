@@ -7,6 +7,7 @@
 mod checkpoint;
 mod config;
 mod encode;
+mod encodings;
 mod learned;
 mod model;
 mod record;

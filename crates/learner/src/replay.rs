@@ -27,12 +27,13 @@ struct Bucket {
 }
 
 impl Bucket {
-    fn remove_oldest(&mut self) {
-        self.entries.pop_front();
+    fn remove_oldest(&mut self) -> Option<Entry> {
+        let oldest = self.entries.pop_front();
         if self.unseen.front() == Some(&self.removed) {
             self.unseen.pop_front();
         }
         self.removed += 1;
+        oldest
     }
 }
 
@@ -61,7 +62,14 @@ impl Replay {
         self.len
     }
 
-    pub(crate) fn push(&mut self, bucket: usize, world: u32, node: u32, seen: bool) {
+    /// Stores a state; returns the one that had to leave for it.
+    pub(crate) fn push(
+        &mut self,
+        bucket: usize,
+        world: u32,
+        node: u32,
+        seen: bool,
+    ) -> Option<Entry> {
         let target = &mut self.buckets[bucket];
         if !seen {
             target
@@ -76,24 +84,18 @@ impl Replay {
         });
         self.arrivals += 1;
         self.len += 1;
-        match self.capacity_of {
-            CapacityOf::Bucket if target.entries.len() > self.capacity => {
-                target.remove_oldest();
-                self.len -= 1;
-            }
-            CapacityOf::Memory if self.len > self.capacity => {
-                let oldest = self
-                    .buckets
-                    .iter_mut()
-                    .filter(|bucket| !bucket.entries.is_empty())
-                    .min_by_key(|bucket| bucket.entries[0].arrival);
-                if let Some(bucket) = oldest {
-                    bucket.remove_oldest();
-                    self.len -= 1;
-                }
-            }
-            CapacityOf::Bucket | CapacityOf::Memory => {}
-        }
+        let full = match self.capacity_of {
+            CapacityOf::Bucket => (target.entries.len() > self.capacity).then_some(target),
+            CapacityOf::Memory if self.len > self.capacity => self
+                .buckets
+                .iter_mut()
+                .filter(|bucket| !bucket.entries.is_empty())
+                .min_by_key(|bucket| bucket.entries[0].arrival),
+            CapacityOf::Memory => None,
+        };
+        let left = full.and_then(Bucket::remove_oldest);
+        self.len -= usize::from(left.is_some());
+        left
     }
 
     /// Draws a bucket among those with at least a batch, then a batch without repetition: states

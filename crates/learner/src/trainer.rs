@@ -215,9 +215,16 @@ impl<'t> Trainer<'t> {
         }
     }
 
-    fn store(&mut self, world: u32, node: u32) {
-        let bucket = self.worlds[world as usize].bucket;
-        self.replay.push(bucket, world, node, false);
+    /// Puts a state into the replay memory, with all that learning from it takes but the network.
+    pub(crate) fn store(&mut self, world: u32, node: u32, seen: bool) {
+        let start = Instant::now();
+        let entered = &mut self.worlds[world as usize];
+        entered.enter(node);
+        let left = self.replay.push(entered.bucket, world, node, seen);
+        if let Some(left) = left {
+            self.worlds[left.world as usize].leave(left.node);
+        }
+        self.timings.planning += start.elapsed();
     }
 
     /// One action of the episode under way, or the first one of a new episode.
@@ -226,7 +233,7 @@ impl<'t> Trainer<'t> {
             Some(episode) => episode,
             None => {
                 let world = self.learnable[self.random.below(self.learnable.len())];
-                self.store(world, INITIAL);
+                self.store(world, INITIAL, false);
                 (world, INITIAL, 0)
             }
         };
@@ -267,7 +274,7 @@ impl<'t> Trainer<'t> {
         self.timings.planning += start.elapsed();
         let is_goal = self.worlds[world as usize].node(next).is_goal;
         if !is_dead {
-            self.store(world, next);
+            self.store(world, next, false);
         }
         self.goals += u64::from(is_goal);
         let over = is_goal || is_dead || length + 1 == self.config.max_episode_length;
@@ -306,7 +313,7 @@ impl<'t> Trainer<'t> {
         residuals
     }
 
-    /// Encodes nodes into the first of `structures`.
+    /// Writes the encodings of nodes into the first of `structures`.
     fn encode(&mut self, nodes: &[(u32, u32)]) {
         let start = Instant::now();
         while self.structures.len() < nodes.len() {

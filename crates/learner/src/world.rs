@@ -1,5 +1,5 @@
 //! A training problem as the learner walks in it: the states met so far, each with its successors
-//! and its base heuristic, computed once.
+//! and its base heuristic, computed once; and the encodings of those in the replay memory.
 
 use homing_nlm::Structure;
 use homing_planner::{
@@ -8,6 +8,7 @@ use homing_planner::{
 
 use crate::config::BaseHeuristic;
 use crate::encode::{Channels, Encoder};
+use crate::encodings::Encodings;
 use crate::shaping::Mdp;
 
 /// A way from one state to another.
@@ -38,6 +39,7 @@ pub(crate) struct World<'t> {
     costs: Costs,
     mdp: Mdp,
     encoder: Encoder,
+    encodings: Encodings,
     generator: SuccessorGenerator,
     heuristic: Box<dyn Heuristic + Send + 't>,
     /// Blind takes a deadlock for any other state; the delete relaxation of one has no plan, so
@@ -69,6 +71,7 @@ impl<'t> World<'t> {
             costs,
             mdp,
             encoder: Encoder::new(task, channels),
+            encodings: Encodings::default(),
             generator: SuccessorGenerator::new(task),
             heuristic: heuristic.build(task, costs),
             registry: Registry::new(task.encoding().words()),
@@ -183,9 +186,40 @@ impl<'t> World<'t> {
         !known.is_goal && (!known.h.is_finite() || self.expand(node).is_empty())
     }
 
-    pub(crate) fn encode(&mut self, node: u32, structure: &mut Structure) {
-        self.encoder
-            .encode(self.task, self.registry.state(StateId(node)), structure);
+    /// Encodes a state that enters the replay memory and its successors, where that is not done.
+    /// A goal's successors are never asked for.
+    pub(crate) fn enter(&mut self, node: u32) {
+        if !self.node(node).is_goal {
+            self.expand(node);
+        }
+        self.for_each_encoded(node, |world, node| {
+            world.encodings.keep(node, |encoding| {
+                let state = world.registry.state(StateId(node));
+                world.encoder.append(world.task, state, encoding);
+            });
+        });
+    }
+
+    /// Forgets the encodings that only this state, which leaves the replay memory, had use for.
+    pub(crate) fn leave(&mut self, node: u32) {
+        self.for_each_encoded(node, |world, node| world.encodings.release(node));
+    }
+
+    /// A stored state, and its successors if they are known: those of a goal are not.
+    fn for_each_encoded(&mut self, node: u32, mut act: impl FnMut(&mut Self, u32)) {
+        act(self, node);
+        if self.node(node).is_goal {
+            return;
+        }
+        for index in 0..self.expand(node).len() {
+            let successor = self.expand(node)[index].node;
+            act(self, successor);
+        }
+    }
+
+    /// Writes the encoding of a stored state or of a successor of one into `structure`.
+    pub(crate) fn encode(&self, node: u32, structure: &mut Structure) {
+        self.encoder.decode(self.encodings.of(node), structure);
     }
 }
 

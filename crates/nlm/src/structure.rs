@@ -54,6 +54,31 @@ impl Structure {
         }
     }
 
+    /// Makes propositions of z/n (n = `arity`) true, given as [`rows`](Self::rows) gives them.
+    ///
+    /// # Panics
+    ///
+    /// If a row is cut short, or an object is not below the structure's object count.
+    pub fn extend(&mut self, arity: usize, rows: &[u16]) {
+        assert!(
+            rows.len().is_multiple_of(arity + 1)
+                && rows
+                    .chunks_exact(arity + 1)
+                    .all(|row| row[1..].iter().all(|&x| usize::from(x) < self.objects)),
+            "rows of arity {arity} for a structure with {} objects",
+            self.objects
+        );
+        while self.rows.len() <= arity {
+            self.rows.push(Vec::new());
+        }
+        self.rows[arity].extend_from_slice(rows);
+    }
+
+    /// The propositions of arity n, flat: rows of `[channel, x_1, ..., x_n]`.
+    pub fn rows(&self, arity: usize) -> &[u16] {
+        self.rows.get(arity).map_or(&[], Vec::as_slice)
+    }
+
     /// Removes every proposition and keeps the allocations.
     pub fn clear(&mut self, objects: usize) {
         self.objects = objects;
@@ -64,9 +89,7 @@ impl Structure {
 
     /// The propositions of arity n as (channel, objects).
     pub fn propositions(&self, arity: usize) -> impl Iterator<Item = (usize, &[u16])> {
-        self.rows
-            .get(arity)
-            .map_or(&[][..], Vec::as_slice)
+        self.rows(arity)
             .chunks_exact(arity + 1)
             .map(|row| (usize::from(row[0]), &row[1..]))
     }
@@ -201,4 +224,31 @@ pub(crate) fn check_batch(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_there_and_back() {
+        let mut one = Structure::new(3);
+        one.insert(4, &[]);
+        one.insert(0, &[2, 1]);
+        one.insert(7, &[0, 0]);
+        let mut other = Structure::new(3);
+        for arity in (0..3).rev() {
+            other.extend(arity, one.rows(arity));
+        }
+        assert_eq!(one.rows(2), [0, 2, 1, 7, 0, 0]);
+        assert_eq!(one.rows(5), []);
+        assert_eq!(one, other);
+    }
+
+    /// Kernels read arrays at these places without looking.
+    #[test]
+    #[should_panic(expected = "rows of arity 1 for a structure with 3 objects")]
+    fn an_object_that_is_not_there_is_refused() {
+        Structure::new(3).extend(1, &[0, 2, 0, 3]);
+    }
 }

@@ -4,12 +4,15 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use homing_learner::{BaseHeuristic, BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig};
 
 use crate::args::HeuristicName;
 
+/// Look into a trained model
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  homing model show blocks.safetensors")]
 pub(crate) struct ModelCommand {
     #[command(subcommand)]
     pub(crate) action: ModelAction,
@@ -18,68 +21,106 @@ pub(crate) struct ModelCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelAction {
     /// Print what a model file holds
+    ///
+    /// Prints the domain it was trained for, the heuristic it corrects, how training went, the
+    /// predicates and actions a domain must have, and the configuration as TOML.
+    #[command(after_help = "Example:\n  homing model show blocks.safetensors")]
     Show {
-        /// The model
+        /// A model file that `homing train` wrote
         file: PathBuf,
     },
 }
 
+/// Learn a heuristic for a domain from small problems
+///
+/// Trains a value function for the domain, as a correction to a classical heuristic, and writes it to
+/// a model file for `homing solve --model`. The same problems, settings and seed give the same file.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "homing train [OPTIONS] --out MODEL [DOMAIN] PROBLEMS...",
-    after_help = "Example:\n  homing train --heuristic ff --out blocks.safetensors domains/blocks/domain.pddl problems/\n\n\
-                  Beside the model go its configuration (.toml), a log of every step (.jsonl and a \
-                  TensorBoard event file) and a checkpoint to --resume from."
+    override_usage = "homing train [OPTIONS] --out MODEL [DOMAIN] FILES...",
+    after_help = "Example:\n  homing train --out blocks.safetensors domain.pddl small/",
+    after_long_help = "Examples:\n  \
+                       homing train --out blocks.safetensors domain.pddl small/\n  \
+                       homing train --heuristic add --seeds 0..5 --out models \\\n    \
+                       domain.pddl small/\n  \
+                       homing train --preset paper --select validation/blocks \\\n    \
+                       --out blocks.safetensors domain.pddl small/\n  \
+                       homing train --tabular --heuristic ff tiny.pddl\n\n\
+                       Beside the model go its configuration (.toml), a log of every step (.jsonl, \
+                       and a folder .events for TensorBoard) and, while it runs, a checkpoint. \
+                       Ctrl-C writes a checkpoint and ends with exit code 130; the same command \
+                       with --resume goes on.\n\n\
+                       A setting given as an option goes over the file of --config, and that over \
+                       the preset. docs/training.md says what is computed."
 )]
 pub(crate) struct Train {
     /// The domain, then problem files or folders of them; without DOMAIN, `domain.pddl` beside
     /// the first problem is taken
-    #[arg(required = true, value_name = "FILES")]
+    #[arg(required_unless_present = "select", value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Where the model goes; with --seeds a folder
-    #[arg(long, value_name = "MODEL", required_unless_present = "tabular")]
+    #[arg(
+        long,
+        value_name = "MODEL",
+        required_unless_present = "tabular",
+        help_heading = "Output"
+    )]
     pub(crate) out: Option<PathBuf>,
 
-    /// The heuristic to correct
-    #[arg(long, value_enum)]
-    pub(crate) heuristic: Option<HeuristicName>,
-
-    /// Settings to start from
-    #[arg(long, value_enum, default_value_t = Preset::Default)]
-    pub(crate) preset: Preset,
-
-    /// A TOML file of settings, over those of the preset
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Seed of the run
-    #[arg(long, default_value_t = 0, value_name = "N", conflicts_with = "seeds")]
-    pub(crate) seed: u64,
-
-    /// Train several seeds side by side: 0..20
-    #[arg(long, value_name = "A..B", value_parser = parse_seeds)]
-    pub(crate) seeds: Option<Range<u64>>,
-
-    /// Threads; all cores by default
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
-
-    /// Go on from the checkpoint beside the model
-    #[arg(long)]
-    pub(crate) resume: bool,
-
-    /// Write a checkpoint every so many steps; 0: only when interrupted
-    #[arg(long, default_value_t = 1_000, value_name = "N")]
-    pub(crate) checkpoint_every: u64,
-
     /// Write no log
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) no_log: bool,
 
-    /// Keep the snapshot that solves most of these problems (a folder), not the last one
-    #[arg(long, value_name = "FOLDER", help_heading = "Selection")]
-    pub(crate) select: Option<PathBuf>,
+    /// Print one JSON object a run, with all results, instead of a line of text
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Write a checkpoint every so many steps; 0: only when interrupted
+    #[arg(
+        long,
+        default_value_t = 1_000,
+        value_name = "N",
+        help_heading = "Output"
+    )]
+    pub(crate) checkpoint_every: u64,
+
+    /// Go on from the checkpoint beside the model
+    #[arg(long, help_heading = "The run")]
+    pub(crate) resume: bool,
+
+    /// Seed of the run
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        conflicts_with = "seeds",
+        help_heading = "The run"
+    )]
+    pub(crate) seed: u64,
+
+    /// Train several seeds side by side: 0..20 is 0 to 19
+    #[arg(long, value_name = "A..B", value_parser = parse_seeds, help_heading = "The run")]
+    pub(crate) seeds: Option<Range<u64>>,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", help_heading = "The run")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Solve the problems exactly by value iteration instead, and print the values; for small
+    /// problems
+    #[arg(long, help_heading = "The run")]
+    pub(crate) tabular: bool,
+
+    /// Keep the snapshot that solves most of the problems of a folder, not the last one; without
+    /// FOLDER, of the suite `validation`, which the eight domains of `homing generate` have
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        num_args = 0..=1,
+        help_heading = "Selection"
+    )]
+    pub(crate) select: Option<Option<PathBuf>>,
 
     /// Steps between snapshots
     #[arg(
@@ -90,7 +131,7 @@ pub(crate) struct Train {
     )]
     pub(crate) select_every: u64,
 
-    /// Evaluations of each search in the selection
+    /// Evaluations of each search in the selection, at the most
     #[arg(
         long,
         default_value_t = 2_000,
@@ -99,9 +140,17 @@ pub(crate) struct Train {
     )]
     pub(crate) select_evaluations: u64,
 
-    /// Solve the problems exactly by value iteration and print the values; for small problems
-    #[arg(long)]
-    pub(crate) tabular: bool,
+    /// Settings to start from
+    #[arg(long, value_enum, default_value_t = Preset::Default, help_heading = "Settings")]
+    pub(crate) preset: Preset,
+
+    /// A TOML file of settings, over those of the preset
+    #[arg(long, value_name = "FILE", help_heading = "Settings")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The heuristic to correct
+    #[arg(long, value_enum, help_heading = "Settings")]
+    pub(crate) heuristic: Option<HeuristicName>,
 
     #[command(flatten)]
     pub(crate) settings: Settings,
@@ -129,16 +178,16 @@ impl Preset {
 
 /// One flag for each field of the configuration.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Settings (over preset and file)")]
+#[command(next_help_heading = "Settings")]
 pub(crate) struct Settings {
-    /// Environment and SGD steps
+    /// Environment steps, each with an SGD step
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
     /// Discount γ
     #[arg(long, value_name = "X")]
     gamma: Option<f64>,
-    /// Reward: cost, cost-but-last or goal
-    #[arg(long, value_name = "KIND", value_parser = parse_word::<Reward>)]
+    /// Reward: minus the cost, the same but for the step into the goal, or 1 at the goal
+    #[arg(long, value_name = "KIND", value_parser = one_of::<Reward>(&["cost", "cost-but-last", "goal"]))]
     reward: Option<Reward>,
     /// Let every action cost 1
     #[arg(long, value_name = "BOOL")]
@@ -152,8 +201,8 @@ pub(crate) struct Settings {
     /// Features Q of each layer and arity
     #[arg(long, value_name = "N")]
     features: Option<usize>,
-    /// Quantifiers: exists or exists-forall
-    #[arg(long, value_name = "KIND", value_parser = parse_word::<Reduce>)]
+    /// Quantifiers of the network
+    #[arg(long, value_name = "KIND", value_parser = one_of::<Reduce>(&["exists", "exists-forall"]))]
     reduce: Option<Reduce>,
     /// Leave out tuples that repeat an object
     #[arg(long, value_name = "BOOL")]
@@ -161,11 +210,11 @@ pub(crate) struct Settings {
     /// Tell the network the types of objects
     #[arg(long, value_name = "BOOL")]
     types_as_predicates: Option<bool>,
-    /// Actions D of an episode at the most
+    /// Actions D of an episode, at the most
     #[arg(long, value_name = "N")]
     max_episode_length: Option<usize>,
-    /// Policy while training: softmax or greedy
-    #[arg(long, value_name = "KIND", value_parser = parse_word::<Policy>)]
+    /// Policy while training
+    #[arg(long, value_name = "KIND", value_parser = one_of::<Policy>(&["softmax", "greedy"]))]
     policy: Option<Policy>,
     /// Temperature τ of the softmax
     #[arg(long, value_name = "X")]
@@ -182,11 +231,11 @@ pub(crate) struct Settings {
     /// States the replay memory holds
     #[arg(long, value_name = "N")]
     replay_capacity: Option<usize>,
-    /// Limit of the memory or of each bucket
-    #[arg(long, value_name = "KIND", value_parser = parse_word::<CapacityOf>)]
+    /// Whether that is a limit of the memory or of each bucket
+    #[arg(long, value_name = "KIND", value_parser = one_of::<CapacityOf>(&["memory", "bucket"]))]
     capacity_of: Option<CapacityOf>,
-    /// Buckets by object-count or object-names
-    #[arg(long, value_name = "KIND", value_parser = parse_word::<BucketBy>)]
+    /// Which problems share a bucket: as many objects, or the same names
+    #[arg(long, value_name = "KIND", value_parser = one_of::<BucketBy>(&["object-count", "object-names"]))]
     bucket_by: Option<BucketBy>,
     /// States stored before the first SGD step
     #[arg(long, value_name = "N")]
@@ -246,10 +295,13 @@ pub(crate) fn base(name: HeuristicName) -> BaseHeuristic {
     }
 }
 
-/// Reads a word as the configuration file would.
-fn parse_word<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_value(serde_json::Value::String(text.to_owned()))
-        .map_err(|error| error.to_string())
+/// One of these words, read as the configuration file would.
+fn one_of<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: serde::de::DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words)
+        .try_map(|word| serde_json::from_value::<T>(serde_json::Value::String(word)))
 }
 
 fn parse_seeds(text: &str) -> Result<Range<u64>, String> {

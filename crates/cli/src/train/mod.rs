@@ -5,18 +5,21 @@ mod log;
 mod progress;
 mod select;
 mod tabular;
+mod validation;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use homing_learner::{Model, Signature, TrainConfig, TrainError, Trainer};
+use homing_learner::{Model, Signature, Timings, TrainConfig, TrainError, Trainer};
 use homing_planner::{GroundError, Task, ground};
+use serde_json::json;
 
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, defines, load_problem, read_bytes};
 use crate::model::{load_model, threads};
 use crate::output::{print, say, write_whole};
+use crate::resources::{cpu_seconds, peak_bytes};
 use crate::watch::{catch_interrupts, interrupted};
 use args::{Train, base};
 use log::Log;
@@ -26,7 +29,8 @@ use select::Selection;
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     catch_interrupts();
     let (mut config, given) = configuration(arguments)?;
-    let (domain, tasks) = load_tasks(&arguments.files, None)?;
+    let (files, validation) = validation::separate(arguments)?;
+    let (domain, tasks) = load_tasks(files, None)?;
     if let Some(task) = tasks.first() {
         fit(&mut config, &given, task);
     }
@@ -39,8 +43,8 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
             "--out names the model to write",
         ));
     };
-    let validation = match &arguments.select {
-        Some(folder) => Some(load_tasks(std::slice::from_ref(folder), Some(&domain))?.1),
+    let validation = match validation {
+        Some(validation) => Some(validation.load(&domain, &tasks)?),
         None => None,
     };
     let runs: Vec<Run> = match &arguments.seeds {
@@ -70,7 +74,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     session.train_all(&runs)
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> anyhow::Error {
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> anyhow::Error {
     let message = format!(
         "cannot write {}: {}",
         path.display(),
@@ -79,7 +83,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Failure::because(Exit::BadInput, message)
 }
 
-fn cannot_read(path: &Path, error: &std::io::Error) -> anyhow::Error {
+pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> anyhow::Error {
     let message = format!(
         "cannot read {}: {}",
         path.display(),
@@ -147,7 +151,10 @@ fn differences(one: &TrainConfig, other: &TrainConfig) -> anyhow::Result<Vec<Str
 }
 
 /// The problem files among `[DOMAIN] PROBLEMS...`, and their domain.
-fn expand(files: &[PathBuf], otherwise: Option<&Path>) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
+pub(crate) fn expand(
+    files: &[PathBuf],
+    otherwise: Option<&Path>,
+) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
     let mut problems = Vec::new();
     let mut domain = None;
     for (index, path) in files.iter().enumerate() {
@@ -297,10 +304,14 @@ impl Session<'_> {
         let going_on = self.arguments.resume && checkpoint.exists();
         if self.arguments.resume && !going_on && self.is_finished(run) {
             self.progress.finish();
-            say(&format!(
-                "homing: {} is there already, trained with these settings\n",
-                run.model.display()
-            ));
+            if self.arguments.json {
+                self.tell(run, &load_model(&run.model)?, Timings::default())?;
+            } else {
+                say(&format!(
+                    "homing: {} is there already, trained with these settings\n",
+                    run.model.display()
+                ));
+            }
             return Ok(Exit::Success);
         }
         let mut trainer = if going_on {
@@ -390,20 +401,46 @@ impl Session<'_> {
         // A finished run needs neither.
         let _ = std::fs::remove_file(&checkpoint);
         let _ = std::fs::remove_file(run.beside("best"));
-        let timings = trainer.timings();
         self.progress.finish();
-        print(&format!(
-            "{}: seed {}, {} steps, {} goals in {} episodes, loss {:.4}, network {:.1} s, planning {:.1} s\n",
-            run.model.display(),
-            run.seed,
-            model.header.steps,
-            model.header.summary.goals,
-            model.header.summary.episodes,
-            model.header.summary.loss,
+        self.tell(run, &model, trainer.timings())?;
+        Ok(Exit::Success)
+    }
+
+    /// Says what a run came to.
+    fn tell(&self, run: &Run, model: &Model, timings: Timings) -> anyhow::Result<()> {
+        let header = &model.header;
+        let (network, planning) = (
             timings.network.as_secs_f64(),
             timings.planning.as_secs_f64(),
-        ))?;
-        Ok(Exit::Success)
+        );
+        if self.arguments.json {
+            let record = json!({
+                "model": run.model.display().to_string(),
+                "domain": header.domain,
+                "seed": header.seed,
+                "steps": header.steps,
+                "goals": header.summary.goals,
+                "episodes": header.summary.episodes,
+                "problems": header.summary.problems,
+                "loss": header.summary.loss,
+                "config": header.config,
+                "cpu_seconds": cpu_seconds(),
+                "network_seconds": network,
+                "planning_seconds": planning,
+                "peak_memory_kb": peak_bytes().map(|bytes| bytes / 1024),
+                "version": env!("CARGO_PKG_VERSION"),
+            });
+            return print(&format!("{record}\n"));
+        }
+        print(&format!(
+            "{}: seed {}, {} steps, {} goals in {} episodes, loss {:.4}, network {network:.1} s, planning {planning:.1} s\n",
+            run.model.display(),
+            run.seed,
+            header.steps,
+            header.summary.goals,
+            header.summary.episodes,
+            header.summary.loss,
+        ))
     }
 
     /// Whether the model of this run is there: it is written last.

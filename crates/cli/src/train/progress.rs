@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use homing_learner::StepRecord;
 
-use crate::output::say;
+use crate::output::{clear_line, show_line};
 
 const BETWEEN_LINES: Duration = Duration::from_millis(200);
 
@@ -66,11 +66,11 @@ impl Progress {
         let all = self.runs as u64 * self.steps;
         let done = state.taken + before;
         let left = (all.saturating_sub(done)) as f64 / rate.max(0.01);
-        let width = 24;
+        let width = 16;
         let filled = (width * done / all.max(1)).min(width) as usize;
         let bar: String = "█".repeat(filled) + &"░".repeat(width as usize - filled);
-        say(&format!(
-            "\r\x1b[2K{bar} {done}/{all} steps, {rate:.0}/s, {} goals, loss {:.3}, {left:.0} s left",
+        show_line(&format!(
+            "{bar} {done}/{all} steps, {left:.0} s left, {rate:.0}/s, {} goals, loss {:.3}",
             record.goals, state.loss
         ));
     }
@@ -79,7 +79,7 @@ impl Progress {
     pub(crate) fn finish(&self) {
         let mut state = self.state.lock().expect("no thread panics here");
         if std::mem::take(&mut state.shown) {
-            say("\r\x1b[2K");
+            clear_line();
         }
     }
 }

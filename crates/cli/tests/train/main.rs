@@ -6,5 +6,6 @@ mod refused;
 #[path = "../commands/runs.rs"]
 #[allow(dead_code)] // of what the tests of the other commands use
 mod runs;
+mod selection;
 mod shared;
 mod training;

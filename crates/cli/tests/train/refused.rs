@@ -57,7 +57,7 @@ fn settings_that_make_no_sense() {
         ),
         (
             &["--policy", "random"],
-            "unknown variant `random`, expected `softmax` or `greedy`",
+            "[possible values: softmax, greedy]",
         ),
         (
             &["--seeds", "5..5"],

@@ -12,7 +12,7 @@ use crate::domains::Parameters;
 /// The name of the file.
 pub const MANIFEST_FILE: &str = "manifest.json";
 
-/// A folder of problems of one domain. `docs/domains.md` describes the file.
+/// A folder of problems of one domain. `docs/formats.md` describes the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of this format, 1.

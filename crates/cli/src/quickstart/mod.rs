@@ -1,0 +1,383 @@
+//! `homing quickstart`: the whole path on small blocks problems, to be looked at.
+//!
+//! It is an experiment like any other, whose file it writes into the folder; only what is shown is
+//! its own.
+
+mod picture;
+mod table;
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use homing_lab::DomainName;
+use homing_lab::domains::{Parameters, blocks};
+use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
+use homing_lab::schedule::{self, Entry, Executed, Status};
+use homing_lab::suite::{Draw, Suite, draw};
+use homing_learner::Signature;
+
+use crate::exit::{Exit, Failure};
+use crate::experiment::{Laboratory, There, lock, remove_leftovers};
+use crate::model::threads;
+use crate::output::{print, say, write_whole};
+use crate::progress::duration;
+use crate::train::cannot_write;
+use crate::watch::{catch_interrupts, interrupted};
+use picture::Picture;
+use table::Table;
+
+/// See the whole path at work, in a minute or two
+///
+/// Draws small blocks problems, trains a correction to h_FF on them, solves larger problems with h_FF
+/// and with what was learnt, and leaves a folder with the model, the plans, the records, a report and
+/// the commands to do the same for a domain of your own. Started again, it goes on where it was.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  homing quickstart")]
+pub(crate) struct Quickstart {
+    /// The folder to leave everything in
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "homing-quickstart",
+        help_heading = "Output"
+    )]
+    out: PathBuf,
+
+    /// Seed of the training run
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "The run")]
+    seed: u64,
+
+    /// Training steps
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        help_heading = "The run"
+    )]
+    steps: u64,
+
+    /// Stop a search after so many evaluations
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100_000,
+        help_heading = "The run"
+    )]
+    max_evaluations: u64,
+}
+
+/// Of the problems to solve: blocks, and seeds that no suite uses.
+const SIZES: [usize; 4] = [10, 15, 20, 25];
+const SEEDS: std::ops::Range<u64> = 8_000_000..8_000_003;
+
+/// The experiment. The paths are those of the sets of problems, which their plan names.
+fn experiment_text(arguments: &Quickstart, small: &str, large: &str) -> String {
+    let (seed, steps) = (arguments.seed, arguments.steps);
+    let evaluations = arguments.max_evaluations;
+    format!(
+        "# What `homing quickstart` runs. `homing experiment` understands it too, and finds all of it done.\n\
+         \n\
+         title = \"Quickstart: blocks, h_FF and what was learnt\"\n\
+         heuristics = [\"ff\"]\n\
+         seeds = 1\n\
+         first_seed = {seed}\n\
+         \n\
+         [train]\n\
+         config.steps = {steps}\n\
+         \n\
+         [own.blocks]\n\
+         domain = \"{small}/domain.pddl\"\n\
+         train = \"{small}\"\n\
+         evaluate = \"{large}\"\n\
+         \n\
+         [evaluate]\n\
+         max_evaluations = {evaluations}\n"
+    )
+}
+
+fn problems(draws: &[Draw]) -> anyhow::Result<Vec<ProblemFile>> {
+    let bug = |error: homing_lab::ParameterError| Failure::because(Exit::Bug, error.to_string());
+    let drawn = draw(draws, |_| {}).map_err(bug)?;
+    let files = drawn.instances.into_iter().map(|instance| ProblemFile {
+        file: instance.draw.file(),
+        text: instance.problem.to_string(),
+        objects: instance.problem.objects.len(),
+    });
+    Ok(files.collect())
+}
+
+fn plan(arguments: &Quickstart) -> anyhow::Result<(Plan, String)> {
+    let large = SIZES.into_iter().flat_map(|blocks| {
+        let parameters = Parameters::Blocks(blocks::Parameters { blocks });
+        SEEDS.map(move |seed| Draw { parameters, seed })
+    });
+    let domain = DomainName::Blocks;
+    let own = OwnFiles {
+        domain_text: domain.text().to_owned(),
+        signature: Signature::of(domain.domain()),
+        train: problems(&Suite::PaperTrain.draws(domain))?,
+        select: Vec::new(),
+        evaluate: problems(&large.collect::<Vec<_>>())?,
+    };
+    let own = BTreeMap::from([("blocks".to_owned(), own)]);
+    let make = |text: &str| {
+        let plan = Spec::parse(text).and_then(|spec| Plan::new(&spec, &own));
+        plan.map_err(|error| Failure::because(Exit::Bug, error.to_string()))
+    };
+    // Once to learn what the folders are called.
+    let folders = make(&experiment_text(arguments, "small", "large"))?;
+    let [small, large] = folders.sets.as_slice() else {
+        return Err(Failure::because(Exit::Bug, "two sets of problems"));
+    };
+    let text = experiment_text(arguments, &small.folder, &large.folder);
+    Ok((make(&text)?, text))
+}
+
+pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
+    catch_interrupts();
+    let out = &arguments.out;
+    let (plan, text) = plan(arguments)?;
+    let file = out.join("experiment.toml");
+    let ours = std::fs::read_to_string(&file).is_ok_and(|there| there == text);
+    if !ours {
+        crate::folder::NewFolder::refuse_if_taken(out)?;
+    }
+    std::fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    let _lock = lock(out)?;
+    remove_leftovers(out);
+    write_whole(&file, text.as_bytes())?;
+    let plans = out.join("plans");
+    std::fs::create_dir_all(&plans).map_err(|error| cannot_write(&plans, &error))?;
+    let there = There::read(out, &plan)?;
+    let mut laboratory = Laboratory::open(out, &plan, there)?;
+    laboratory.plans = Some(plans);
+    let show = Show {
+        out,
+        plan: &plan,
+        laboratory: &laboratory,
+        live: std::io::stdout().is_terminal(),
+    };
+    show.introduce()?;
+    for stage in [Show::train, Show::solve] {
+        let exit = stage(&show)?;
+        if exit != Exit::Success {
+            return Ok(exit);
+        }
+    }
+    show.report()
+}
+
+struct Show<'a> {
+    out: &'a Path,
+    plan: &'a Plan,
+    laboratory: &'a Laboratory<'a>,
+    /// Whether somebody looks at a terminal.
+    live: bool,
+}
+
+impl Show<'_> {
+    fn introduce(&self) -> anyhow::Result<()> {
+        let [small, large] = [0, 1].map(|set| &self.plan.sets[set].problems);
+        let solve: f64 = self.plan.evaluations.iter().map(|task| task.cost).sum();
+        let limit = self.plan.evaluations[0].planned.max_evaluations;
+        let workers = threads(None) as f64;
+        let training = &self.plan.trainings[0];
+        let stages = [
+            (
+                format!(
+                    "draw {} problems of 2 to 6 blocks and {} larger ones",
+                    small.len(),
+                    large.len()
+                ),
+                "at once".to_owned(),
+            ),
+            (
+                format!(
+                    "train on the small ones, {} steps",
+                    thousands(training.config.steps)
+                ),
+                format!("about {}", duration(training.cost)),
+            ),
+            (
+                format!(
+                    "solve the larger ones, up to {} evaluations each",
+                    thousands(limit.unwrap_or(0))
+                ),
+                format!("up to {}", duration(solve / workers)),
+            ),
+            ("write the report".to_owned(), "a second".to_owned()),
+        ];
+        let mut text = "homing learns to correct a heuristic, and plans with it.\n\n".to_owned();
+        for (number, (what, time)) in stages.iter().enumerate() {
+            text.push_str(&format!("{}  {what:<58} {time}\n", number + 1));
+        }
+        print(&text)
+    }
+
+    fn heading(&self, text: &str) -> anyhow::Result<()> {
+        let colour = self.live && std::env::var_os("NO_COLOR").is_none();
+        let (on, off) = if colour {
+            ("\x1b[1m", "\x1b[0m")
+        } else {
+            ("", "")
+        };
+        print(&format!("\n{on}{text}{off}\n"))
+    }
+
+    /// Trains, with a picture of it.
+    fn train(&self) -> anyhow::Result<Exit> {
+        let task = &self.plan.trainings[0];
+        self.heading("Training: goals reached, step by step")?;
+        let there = There::read(self.out, self.plan)?;
+        if there.trained[0].is_some() {
+            print("the model is there already\n")?;
+            return Ok(Exit::Success);
+        }
+        let start = Instant::now();
+        let log = self.out.join(&task.model).with_extension("jsonl");
+        let mut picture = Picture::new(log, task.config.steps, self.live);
+        let executed = std::thread::scope(|scope| -> anyhow::Result<Executed> {
+            let training = scope.spawn(|| self.laboratory.train(0));
+            while !training.is_finished() {
+                std::thread::sleep(Duration::from_millis(100));
+                picture.show()?;
+            }
+            training.join().expect("training does not panic")
+        })?;
+        match executed {
+            Executed::Done => {
+                let record = There::read(self.out, self.plan)?;
+                let record = &record.trainings()[0];
+                picture.finish(&record.curve)?;
+                print(&format!(
+                    "{} goals in {} episodes, {} of wall-clock time\n",
+                    thousands(record.goals),
+                    thousands(record.episodes),
+                    duration(start.elapsed().as_secs_f64())
+                ))?;
+                Ok(Exit::Success)
+            }
+            Executed::Failed(reason) => Err(Failure::because(Exit::Bug, reason)),
+            Executed::Stopped => Ok(self.stopped()),
+        }
+    }
+
+    /// Solves each problem with h and with H, and shows them side by side.
+    fn solve(&self) -> anyhow::Result<Exit> {
+        self.heading(
+            "Solving larger problems: h_FF, and H, which is h_FF corrected by what was learnt",
+        )?;
+        let table = Mutex::new(Table::new(self.plan, self.live));
+        let there = There::read(self.out, self.plan)?;
+        let mut entries = Vec::new();
+        // Small ones first: there is something to see soon.
+        let mut order: Vec<usize> = (0..self.plan.evaluations.len()).collect();
+        order.sort_by_key(|&at| {
+            let task = &self.plan.evaluations[at];
+            (task.problem, task.training.is_some())
+        });
+        for at in order {
+            match there.evaluated[at] {
+                Some(record) => table
+                    .lock()
+                    .expect("no panic")
+                    .add(&there.evaluations[record])?,
+                None => entries.push(Entry {
+                    task: at,
+                    needs: Vec::new(),
+                    cost: self.plan.evaluations[at].cost,
+                    group: 0,
+                }),
+            }
+        }
+        let execute = |&at: &usize| match self.laboratory.evaluate_and_tell(at) {
+            Ok(Some(record)) => {
+                let failed = record.error.clone();
+                match table.lock().expect("no panic").add(&record) {
+                    Ok(()) => failed.map_or(Executed::Done, Executed::Failed),
+                    Err(error) => Executed::Failed(error.to_string()),
+                }
+            }
+            Ok(None) => Executed::Stopped,
+            Err(error) => Executed::Failed(error.to_string()),
+        };
+        let statuses = schedule::run(&entries, threads(None), &interrupted, &execute, &|_| {});
+        for status in statuses {
+            match status {
+                Status::Done => {}
+                Status::Failed(reason) => return Err(Failure::because(Exit::BadInput, reason)),
+                Status::Needs(_) | Status::Stopped => return Ok(self.stopped()),
+            }
+        }
+        table.into_inner().expect("no panic").conclude()?;
+        Ok(Exit::Success)
+    }
+
+    fn stopped(&self) -> Exit {
+        say("\nhoming: stopped; the same command goes on\n");
+        Exit::Interrupted
+    }
+
+    fn report(&self) -> anyhow::Result<Exit> {
+        There::read(self.out, self.plan)?.tidy(self.out, self.plan)?;
+        self.heading("Report")?;
+        crate::report::run(&crate::report::Report::of(self.out))?;
+        let program = std::env::args_os().next();
+        let program = program.map_or_else(
+            || "homing".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        let next = format!(
+            "{program} check domain.pddl small/p01.pddl\n\
+             {program} train --heuristic ff --out mine.safetensors domain.pddl small/\n\
+             {program} evaluate --heuristic ff --model mine.safetensors --max-evaluations 100000 \\\n    \
+             --out runs/evaluations.jsonl domain.pddl large/\n\
+             {program} report runs\n"
+        );
+        let model = &self.plan.trainings[0].model;
+        let what = format!(
+            "What is where\n\
+             \n\
+             {model}\n    \
+             what was learnt: a model for `homing solve --model` and `homing model show`\n\
+             plans/\n    \
+             a plan for every problem that was solved, with h_FF and with H\n\
+             evaluations.jsonl, training.jsonl\n    \
+             the records: one line a run\n\
+             report/index.html\n    \
+             tables and figures made of the records\n\
+             problems/\n    \
+             the small problems and the large ones\n\
+             experiment.toml\n    \
+             all of this as a file for `homing experiment`\n\
+             \n\
+             The same for a domain of your own: its file, a folder of small problems, a folder of large ones\n\
+             \n\
+             {next}"
+        );
+        write_whole(&self.out.join("README.txt"), what.as_bytes())?;
+        self.heading("The same for a domain of your own: domain.pddl, a folder of small problems, one of large ones")?;
+        print(&format!(
+            "{next}\n{} says what is where in the folder\n",
+            self.out.join("README.txt").display()
+        ))?;
+        Ok(Exit::Success)
+    }
+}
+
+/// 12345 as 12,345.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,122 @@
+//! The training curve in a terminal: goals reached in each stretch of steps, as columns.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::output::print;
+
+const COLUMNS: usize = 50;
+const ROWS: usize = 6;
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+pub(super) struct Picture {
+    log: PathBuf,
+    steps: u64,
+    live: bool,
+    shown: bool,
+    /// Lines of the log read so far: it only grows.
+    read: usize,
+    /// Goals up to the end of each stretch.
+    ends: Vec<u64>,
+    last: (u64, u64),
+}
+
+#[derive(Deserialize)]
+struct Line {
+    step: u64,
+    goals: u64,
+}
+
+impl Picture {
+    pub(super) fn new(log: PathBuf, steps: u64, live: bool) -> Self {
+        Self {
+            log,
+            steps,
+            live,
+            shown: false,
+            read: 0,
+            ends: vec![0; COLUMNS],
+            last: (0, 0),
+        }
+    }
+
+    fn stretch(&self, step: u64) -> usize {
+        let at = (step.saturating_sub(1) as u128 * COLUMNS as u128 / u128::from(self.steps.max(1)))
+            as usize;
+        at.min(COLUMNS - 1)
+    }
+
+    fn point(&mut self, step: u64, goals: u64) {
+        let at = self.stretch(step);
+        self.ends[at] = goals;
+        self.last = (step, goals);
+    }
+
+    /// Reads on in the log and draws; nothing without a terminal.
+    pub(super) fn show(&mut self) -> anyhow::Result<()> {
+        if !self.live {
+            return Ok(());
+        }
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole <= self.read {
+            return Ok(());
+        }
+        for line in text[self.read..whole].lines() {
+            if let Ok(line) = serde_json::from_str::<Line>(line) {
+                self.point(line.step, line.goals);
+            }
+        }
+        self.read = whole;
+        self.draw()
+    }
+
+    /// The whole of it.
+    pub(super) fn finish(&mut self, curve: &[(u64, u64)]) -> anyhow::Result<()> {
+        for &(step, goals) in curve {
+            self.point(step, goals);
+        }
+        self.draw()
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        let done = self.stretch(self.last.0.max(1)) + 1;
+        let mut before = 0;
+        let mut heights = vec![0; COLUMNS];
+        for (height, &end) in heights.iter_mut().zip(&self.ends).take(done) {
+            // A stretch of which the log says nothing yet has no goals.
+            *height = end.saturating_sub(before);
+            before = before.max(end);
+        }
+        let most = heights.iter().copied().max().unwrap_or(0).max(1);
+        let mut text = String::new();
+        if std::mem::replace(&mut self.shown, true) {
+            // Over the last one.
+            text.push_str(&format!("\x1b[{}A", ROWS + 1));
+        }
+        for row in (0..ROWS).rev() {
+            let label = match row {
+                row if row == ROWS - 1 => most.to_string(),
+                0 => "0".to_owned(),
+                _ => String::new(),
+            };
+            let bars: String = heights
+                .iter()
+                .map(|&goals| {
+                    let eighths = (goals * 8 * ROWS as u64).div_ceil(most);
+                    EIGHTHS[eighths.saturating_sub(8 * row as u64).min(8) as usize]
+                })
+                .collect();
+            text.push_str(&format!("{label:>5} ┤{bars}\n"));
+        }
+        let (step, goals) = self.last;
+        let each = self.steps / COLUMNS as u64;
+        let axis = format!(
+            "step {step} of {}, {goals} goals; a column is {each} steps",
+            self.steps
+        );
+        text.push_str(&format!("      └ {axis:<60}\n"));
+        print(&text)
+    }
+}

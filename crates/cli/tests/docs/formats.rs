@@ -1,0 +1,148 @@
+//! `docs/formats.md` names every field of what is written, and nothing else.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::markdown::root;
+
+/// The fields in the first column of the table below a heading.
+fn documented(heading: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(root().join("docs/formats.md")).expect("a document");
+    let section = text
+        .split("\n## ")
+        .find(|section| section.lines().next() == Some(heading))
+        .unwrap_or_else(|| panic!("no section `{heading}`"));
+    let table = section
+        .split("| Field |")
+        .nth(1)
+        .expect("a table of fields");
+    let rows = table
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with('|'));
+    rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The fields of an object, and those of its objects and lists of objects that `inside` names.
+fn fields(value: &Value, inside: &[&str]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (name, value) in value.as_object().expect("an object") {
+        found.insert(name.clone());
+        if !inside.contains(&name.as_str()) {
+            continue;
+        }
+        let (mark, parts) = match value {
+            Value::Array(parts) => ("[]", parts.iter().collect()),
+            other => ("", vec![other]),
+        };
+        for part in parts {
+            let inner = part.as_object().expect("an object");
+            found.extend(inner.keys().map(|key| format!("{name}{mark}.{key}")));
+        }
+    }
+    found
+}
+
+fn homing(folder: &Path, arguments: &str) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_homing"))
+        .args(arguments.split(' '))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("homing starts");
+    assert!(output.status.success(), "{arguments}: {output:?}");
+    output
+}
+
+/// The JSON object in the metadata of a safetensors file.
+fn header(path: &Path, key: &str) -> Value {
+    let bytes = std::fs::read(path).expect("a file");
+    let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")) as usize;
+    let all: Value = serde_json::from_slice(&bytes[8..8 + length]).expect("JSON");
+    let text = all["__metadata__"][key].as_str().expect("an entry");
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn the_object_of_a_search() {
+    let problem = root().join("fixtures/valid/lamp/p01.pddl");
+    let output = homing(&root(), &format!("solve --json {}", problem.display()));
+    let object: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(fields(&object, &[]), documented("`homing solve --json`"));
+}
+
+#[test]
+fn manifests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    homing(
+        folder.path(),
+        "generate blocks --blocks 3 --seeds 0..30 --out b",
+    );
+    let text = std::fs::read(folder.path().join("b/manifest.json")).expect("a manifest");
+    let object: Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(
+        fields(&object, &["problems", "dropped"]),
+        documented("Folders of problems")
+    );
+}
+
+#[test]
+fn models_logs_and_checkpoints() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
+    homing(place, "train --steps 150 --layers 4 --out m.safetensors b");
+    let model = header(&place.join("m.safetensors"), "homing");
+    assert_eq!(
+        fields(&model, &["signature", "summary"]),
+        documented("Model files")
+    );
+    let config = std::fs::read_to_string(place.join("m.toml")).expect("a configuration");
+    let config: BTreeSet<&str> = config
+        .lines()
+        .filter_map(|line| line.split(" = ").next())
+        .collect();
+    let training = std::fs::read_to_string(root().join("docs/training.md")).expect("a document");
+    for field in &config {
+        assert!(training.contains(&format!("\n| `{field}` |")), "{field}");
+    }
+    assert!(
+        config.iter().copied().eq(model["config"]
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect::<BTreeSet<_>>())
+    );
+
+    let log = std::fs::read_to_string(place.join("m.jsonl")).expect("a log");
+    for line in log.lines() {
+        let object: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(fields(&object, &[]), documented("Training logs"));
+    }
+
+    let mut endless = Command::new(env!("CARGO_BIN_EXE_homing"))
+        .args(["train", "--steps", "100000000", "--checkpoint-every", "120"])
+        .args(["--layers", "4", "--out", "endless", "b"])
+        .current_dir(place)
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("homing starts");
+    let checkpoint = place.join("endless.checkpoint");
+    let start = Instant::now();
+    while !checkpoint.exists() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    endless.kill().expect("it still runs");
+    endless.wait().expect("an end");
+    assert_eq!(
+        fields(&header(&checkpoint, "homing-checkpoint"), &[]),
+        documented("Checkpoints")
+    );
+}

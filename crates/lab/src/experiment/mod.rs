@@ -1,0 +1,11 @@
+//! Experiments: a file says what is trained and evaluated; a plan lists the tasks of it.
+//!
+//! [`Spec`] is the file, [`Plan`] the tasks with the key of each: a hash of everything that decides
+//! its result. What is there under its key is not done again, so that a change of the file redoes
+//! only what it touches.
+
+mod plan;
+mod spec;
+
+pub use plan::{EvaluationTask, OwnFiles, Plan, ProblemFile, ProblemSet, TrainingTask, spread};
+pub use spec::{EvaluateSpec, OwnDomain, SearchKind, SelectSpec, Spec, SpecError, TrainSpec};

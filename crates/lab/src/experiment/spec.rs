@@ -1,0 +1,268 @@
+//! The file that describes an experiment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use homing_learner::{BaseHeuristic, TrainConfig};
+use serde::{Deserialize, Serialize};
+
+use crate::domains::DomainName;
+use crate::suite::Suite;
+
+/// An experiment: what is trained on what, and evaluated on what. `docs/experiments.md` describes
+/// the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// What a report is headed with.
+    pub title: String,
+    /// Of the eight domains, these.
+    #[serde(default)]
+    pub domains: Vec<DomainName>,
+    /// Domains of one's own, by name.
+    #[serde(default)]
+    pub own: BTreeMap<String, OwnDomain>,
+    /// The base heuristics h.
+    #[serde(default = "paper_heuristics")]
+    pub heuristics: Vec<BaseHeuristic>,
+    /// How many models are trained for each domain and heuristic.
+    #[serde(default)]
+    pub seeds: u64,
+    /// The seed of the first of them; the others follow.
+    #[serde(default)]
+    pub first_seed: u64,
+    /// How they are trained.
+    #[serde(default)]
+    pub train: TrainSpec,
+    /// How a snapshot is chosen; without it the last one is taken.
+    pub select: Option<SelectSpec>,
+    /// What is solved with them.
+    pub evaluate: Option<EvaluateSpec>,
+}
+
+fn paper_heuristics() -> Vec<BaseHeuristic> {
+    vec![BaseHeuristic::Blind, BaseHeuristic::Add, BaseHeuristic::Ff]
+}
+
+/// Files of a domain of one's own. Paths are relative to the file of the experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnDomain {
+    /// The domain.
+    pub domain: PathBuf,
+    /// A folder of problems to train on.
+    pub train: PathBuf,
+    /// A folder of problems to select with.
+    pub select: Option<PathBuf>,
+    /// A folder of problems to evaluate on.
+    pub evaluate: Option<PathBuf>,
+}
+
+/// How models are trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrainSpec {
+    /// The suite of the eight domains.
+    pub suite: Suite,
+    /// So many of its problems, spread over it; all by default.
+    pub problems: Option<usize>,
+    /// Where settings start from: `reference`, `paper` or `default`.
+    pub preset: String,
+    /// Settings over the preset's.
+    pub config: toml::Table,
+    /// Settings over these, by domain.
+    pub domain: BTreeMap<String, toml::Table>,
+}
+
+impl Default for TrainSpec {
+    fn default() -> Self {
+        Self {
+            suite: Suite::PaperTrain,
+            problems: None,
+            preset: "default".to_owned(),
+            config: toml::Table::new(),
+            domain: BTreeMap::new(),
+        }
+    }
+}
+
+/// How a snapshot is chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelectSpec {
+    /// The suite of the eight domains.
+    pub suite: Suite,
+    /// So many of its problems, spread over it; all by default.
+    pub problems: Option<usize>,
+    /// Steps between snapshots.
+    pub every: u64,
+    /// Evaluations of each search.
+    pub max_evaluations: u64,
+}
+
+impl Default for SelectSpec {
+    fn default() -> Self {
+        Self {
+            suite: Suite::Validation,
+            problems: None,
+            every: 1_000,
+            max_evaluations: 2_000,
+        }
+    }
+}
+
+/// What is solved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EvaluateSpec {
+    /// The suite of the eight domains.
+    pub suite: Suite,
+    /// So many of its problems, spread over it; all by default.
+    pub problems: Option<usize>,
+    /// The searches.
+    pub searches: Vec<SearchKind>,
+    /// Whether the base heuristics are run alone as well.
+    pub bases: bool,
+    /// Limit on evaluations.
+    pub max_evaluations: Option<u64>,
+    /// Limit on wall-clock seconds.
+    pub time_limit: Option<f64>,
+    /// Limit on memory in MiB.
+    pub memory_limit: Option<u64>,
+}
+
+impl Default for EvaluateSpec {
+    fn default() -> Self {
+        Self {
+            suite: Suite::PaperTest,
+            problems: None,
+            searches: vec![SearchKind::Gbfs],
+            bases: true,
+            max_evaluations: Some(100_000),
+            time_limit: None,
+            memory_limit: None,
+        }
+    }
+}
+
+/// A search that a heuristic guides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchKind {
+    /// Greedy best first search.
+    Gbfs,
+    /// Greedy best first search with lookahead.
+    Gbfls,
+    /// A*
+    Astar,
+}
+
+impl SearchKind {
+    /// As users type it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gbfs => "gbfs",
+            Self::Gbfls => "gbfls",
+            Self::Astar => "astar",
+        }
+    }
+}
+
+/// What is wrong with an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError(pub String);
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+impl Spec {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If it is not TOML, has fields that are not known, or asks for nothing.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let spec: Self = toml::from_str(text).map_err(|error| SpecError(error.to_string()))?;
+        let wrong = |what: &str| Err(SpecError(what.to_owned()));
+        if spec.domains.is_empty() && spec.own.is_empty() {
+            return wrong("no domain is named: `domains` or `[own.NAME]`");
+        }
+        if spec.heuristics.is_empty() {
+            return wrong("`heuristics` names none");
+        }
+        let bases = spec
+            .evaluate
+            .as_ref()
+            .is_some_and(|evaluate| evaluate.bases);
+        if spec.seeds == 0 && !bases {
+            return wrong("there is nothing to do: `seeds` is 0 and no base is evaluated");
+        }
+        if spec
+            .evaluate
+            .as_ref()
+            .is_some_and(|evaluate| evaluate.searches.is_empty())
+        {
+            return wrong("`searches` names none");
+        }
+        for name in spec.train.domain.keys() {
+            let known = spec.own.contains_key(name)
+                || spec.domains.iter().any(|domain| domain.as_str() == name);
+            if !known {
+                return Err(SpecError(format!(
+                    "[train.domain.{name}] is for a domain that the experiment does not have"
+                )));
+            }
+        }
+        for domain in &spec.domains {
+            if spec.own.contains_key(domain.as_str()) {
+                return Err(SpecError(format!(
+                    "`{domain}` is named twice: give your own another name"
+                )));
+            }
+        }
+        for name in spec
+            .domains
+            .iter()
+            .map(|domain| domain.as_str())
+            .chain(spec.own.keys().map(String::as_str))
+        {
+            spec.config(name, BaseHeuristic::Ff)?;
+        }
+        Ok(spec)
+    }
+
+    /// Whether a setting of training is given for a domain, not left to the preset.
+    pub(crate) fn sets(&self, domain: &str, field: &str) -> bool {
+        let own = self.train.domain.get(domain);
+        self.train.config.contains_key(field) || own.is_some_and(|own| own.contains_key(field))
+    }
+
+    /// The settings of training for a domain and a heuristic.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such preset, or a setting is wrong.
+    pub fn config(&self, domain: &str, heuristic: BaseHeuristic) -> Result<TrainConfig, SpecError> {
+        let preset = TrainConfig::preset(&self.train.preset).ok_or_else(|| {
+            SpecError(format!(
+                "there is no preset `{}`; there are default, reference, paper",
+                self.train.preset
+            ))
+        })?;
+        let wrong = |error: &dyn fmt::Display| SpecError(format!("[train.config]: {error}"));
+        let mut table = toml::Table::try_from(&preset).map_err(|error| wrong(&error))?;
+        table.extend(self.train.config.clone());
+        if let Some(own) = self.train.domain.get(domain) {
+            table.extend(own.clone());
+        }
+        let mut config: TrainConfig = table.try_into().map_err(|error| wrong(&error))?;
+        config.heuristic = heuristic;
+        Ok(config)
+    }
+}

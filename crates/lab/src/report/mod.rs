@@ -1,0 +1,152 @@
+//! Reports: a pure function of records.
+//!
+//! [`render`] makes one page of HTML that needs nothing else, and tables as CSV and LaTeX. The
+//! records are put in order, runs that may be compared are paired, the statistics
+//! are computed, and then written down. Nothing depends on the order of the records, on a clock or
+//! on the machine. `docs/report.md` says what each number means.
+
+mod book;
+mod coverage;
+mod csv;
+mod figures;
+mod goals;
+mod latex;
+mod objects;
+mod page;
+mod pair;
+mod runs;
+mod summary;
+mod svg;
+mod tables;
+mod text;
+mod time;
+mod variants;
+mod wins;
+
+use std::collections::BTreeMap;
+
+use self::book::Book;
+use crate::record::{Evaluation, Training};
+
+/// What can be chosen about a report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReportOptions {
+    /// The page's title; "Report" if empty.
+    pub title: String,
+    /// In figures of the rate solved against objects, plans count only within so many evaluations.
+    pub threshold: Option<u64>,
+    /// The same for single domains, by the name in the report or in PDDL.
+    pub thresholds: BTreeMap<String, u64>,
+}
+
+/// A report: the files of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Names and bytes.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// What the records hold, in a sentence or two.
+    pub summary: String,
+}
+
+/// The statistics of h and H in one domain.
+struct Row<'a> {
+    pair: pair::Pair<'a>,
+    coverage: coverage::Coverage,
+    wins: Option<wins::Wins>,
+    bins: Vec<objects::Bin>,
+    threshold: Option<u64>,
+    time: time::Time,
+}
+
+/// The rows of a group.
+struct Section<'a> {
+    group: usize,
+    rows: Vec<Row<'a>>,
+}
+
+/// All that a report says.
+struct Content<'a> {
+    book: &'a Book<'a>,
+    sections: Vec<Section<'a>>,
+    /// One for each way of training that has records.
+    training: Vec<(usize, Vec<goals::GoalsRow<'a>>)>,
+}
+
+impl<'a> Content<'a> {
+    fn new(book: &'a Book<'a>, options: &ReportOptions) -> Self {
+        let sections = book.groups.iter().enumerate().map(|(place, group)| {
+            let rows = pair::pairs(book, group).into_iter().map(|pair| {
+                let domain = &book.domains[pair.domain];
+                let own = |name: &str| options.thresholds.get(name).copied();
+                let in_pddl = domain.paper.and_then(|paper| {
+                    own(paper.name).or_else(|| paper.also.iter().find_map(|name| own(name)))
+                });
+                let threshold = own(&domain.label).or(in_pddl).or(options.threshold);
+                let bins = objects::objects(&pair, domain, &objects::edges(domain), threshold);
+                Row {
+                    coverage: coverage::coverage(&pair),
+                    wins: wins::wins(&pair),
+                    bins,
+                    threshold,
+                    time: time::time(&pair),
+                    pair,
+                }
+            });
+            Section {
+                group: place,
+                rows: rows.collect(),
+            }
+        });
+        let training = (0..book.variants.len())
+            .map(|variant| (variant, goals::goals(book, variant)))
+            .filter(|(_, rows)| !rows.is_empty());
+        Self {
+            book,
+            sections: sections.collect(),
+            training: training.collect(),
+        }
+    }
+
+    /// Training with this heuristic in this domain, of the group's way of training.
+    fn training_of(
+        &self,
+        section: &Section<'_>,
+        domain: usize,
+        heuristic: &str,
+    ) -> Option<&goals::Goals<'a>> {
+        let variant = self.book.groups[section.group].variant?;
+        let (_, rows) = self.training.iter().find(|(found, _)| *found == variant)?;
+        let row = rows.iter().find(|row| row.domain == domain)?;
+        row.cells.iter().find(|cell| cell.heuristic == heuristic)
+    }
+}
+
+/// Makes a report of records.
+pub fn render(
+    evaluations: &[Evaluation],
+    trainings: &[Training],
+    options: &ReportOptions,
+) -> Report {
+    let book = Book::new(evaluations, trainings);
+    let content = Content::new(&book, options);
+    let files = [
+        ("index.html", page::page(&content, options)),
+        ("coverage.csv", csv::coverage(&content)),
+        ("wins.csv", csv::wins(&content)),
+        ("goals.csv", csv::goals(&content)),
+        ("solved-by-objects.csv", csv::objects(&content)),
+        ("time.csv", csv::time(&content)),
+        ("runs.csv", csv::runs(&content)),
+        ("trainings.csv", csv::trainings(&content)),
+        ("coverage.tex", latex::coverage(&content)),
+        ("wins.tex", latex::wins(&content)),
+        ("goals.tex", latex::goals(&content)),
+    ];
+    Report {
+        files: files
+            .into_iter()
+            .map(|(name, text)| (name.to_owned(), text.into_bytes()))
+            .collect(),
+        summary: summary::summary(&content),
+    }
+}
