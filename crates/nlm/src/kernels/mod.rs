@@ -5,6 +5,7 @@ pub(crate) mod class_tables;
 pub(crate) mod map;
 pub(crate) mod orbit;
 pub(crate) mod orbit_rows;
+pub(crate) mod orbit_step;
 pub(crate) mod reduce;
 pub(crate) mod rows;
 pub(crate) mod sparse;

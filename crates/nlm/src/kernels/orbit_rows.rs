@@ -168,7 +168,12 @@ impl LookUp<'_> {
 
 /// Keeps the greater of a maximum and the lesser of a minimum.
 #[inline(always)]
-unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: V, min: V) {
+pub(super) unsafe fn keep<V: Vector, const BOTH: bool>(
+    at: *mut f32,
+    features: usize,
+    max: V,
+    min: V,
+) {
     // SAFETY: the caller gives a place for both.
     unsafe {
         max.max(V::load(at)).store(at);
@@ -181,7 +186,7 @@ unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: 
 
 /// What (a, b) and (b, a) contribute as the pair without position 0, 1, 2.
 #[inline(always)]
-unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
+pub(super) unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
     // SAFETY: the caller gives the two rows of a pair.
     unsafe {
         let ba = at.add(3 * features);
