@@ -6,8 +6,9 @@ use super::{FeatureEngine, Job, to_sums};
 use crate::buffer::Buffer;
 use crate::engine::{orbit_index, slots_of, ternary};
 use crate::kernels::dispatch_half as dispatch;
+use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
-use crate::kernels::orbit_rows::{LookUp, OrbitRows, Part, Step};
+use crate::kernels::orbit_rows::{OrbitRows, Part, Step};
 use crate::kernels::orbit_step::OrbitStep;
 use crate::kernels::rows::{EndRows, StartRows};
 use crate::plan::{BLOCK, ComposePlan, Plan};
@@ -165,7 +166,9 @@ impl FeatureEngine {
             }
             self.pairs[layer].reserve(rows * map.outputs);
             let to = self.pairs[layer].as_mut_ptr();
-            self.expand(job, index, map, &job.weights[layer][3], to);
+            if !self.pair_classes.expanded_in(layer) {
+                self.expand(job, index, map, &job.weights[layer][3], to);
+            }
         }
         let table = if finite && layer > 0 && reads_first(plan, layer) {
             self.classes.table(layer)

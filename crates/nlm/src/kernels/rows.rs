@@ -24,6 +24,25 @@ pub(crate) struct RowRun {
     /// `[output block][column][8]`; for pairs `[output block][2][column][8]`, (P + Q)/2
     /// and then (P - Q)/2.
     pub(crate) weights: *const f32,
+    /// Columns the weights have, of which the first `columns` from there on are used.
+    pub(crate) width: usize,
+}
+
+/// Where the sums of a map over pairs start: at what a table says of the class of each pair.
+#[derive(Clone, Copy)]
+pub(crate) struct Starts<'a> {
+    pub(crate) classes: &'a [u32],
+    /// `[class][record]`, of which the first are u and v, `[2][outputs]`; null for zero.
+    pub(crate) table: *const f32,
+    pub(crate) record: usize,
+}
+
+impl Starts<'_> {
+    pub(crate) const NONE: Self = Self {
+        classes: &[],
+        table: std::ptr::null(),
+        record: 0,
+    };
 }
 
 /// y[t] = bias + expanded + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
@@ -155,6 +174,7 @@ pub(crate) struct PairMap<'a> {
     pub(crate) without: &'a [u32],
     /// `[outputs]`, or null for zero.
     pub(crate) bias: *const f32,
+    pub(crate) starts: Starts<'a>,
     /// `[object][2][outputs]`, or null for nothing.
     pub(crate) expanded: *const f32,
     /// Rows hold sums and differences.
@@ -213,10 +233,22 @@ impl PairMap<'_> {
         unsafe {
             let mut u = [[V::splat(0.0); B]; T];
             let mut v = u;
+            if !self.starts.table.is_null() {
+                for t in 0..T {
+                    let class = *self.starts.classes.get_unchecked(i + t) as usize;
+                    let at = self.starts.table.add(class * self.starts.record + f);
+                    for b in 0..B {
+                        let at = at.add(b * V::LANES);
+                        u[t][b] = V::load(at);
+                        v[t][b] = V::load(at.add(self.outputs));
+                    }
+                }
+            }
             for run in self.runs {
-                let weights = run.weights.add(f * 2 * run.columns);
-                let x = run.x.add(2 * i * run.stride);
-                (u, v) = sweep_pairs(u, v, x, run.stride, run.columns, weights);
+                let mut run = *run;
+                run.x = run.x.add(2 * i * run.stride);
+                run.weights = run.weights.add(f * 2 * run.width);
+                (u, v) = sweep_pairs(u, v, &run);
             }
             for t in 0..T {
                 for b in 0..B {
@@ -266,15 +298,13 @@ impl PairMap<'_> {
 unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
     mut u: [[V; B]; T],
     mut v: [[V; B]; T],
-    x: *const f32,
-    stride: usize,
-    columns: usize,
-    w: *const f32,
+    run: &RowRun,
 ) -> ([[V; B]; T], [[V; B]; T]) {
+    let (x, stride, w) = (run.x, run.stride, run.weights);
     // SAFETY: the caller gives 2 T rows, `columns` columns and B blocks of weights.
     unsafe {
-        let half = columns * V::LANES;
-        for c in 0..columns {
+        let half = run.width * V::LANES;
+        for c in 0..run.columns {
             let mut sum = [V::splat(0.0); B];
             let mut difference = sum;
             for b in 0..B {
