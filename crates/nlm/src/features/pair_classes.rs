@@ -390,3 +390,81 @@ impl FeatureEngine {
         self.reduce(job, index, 2, compose, y, plan.features);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::Reference;
+    use crate::{Nlm, NlmConfig, Quantifiers, Simd, Structure};
+
+    /// Objects with one of `types` sets of unary propositions, from `shift` on.
+    fn structure(objects: usize, types: usize, shift: usize) -> Structure {
+        let mut s = Structure::new(objects);
+        for x in 0..objects {
+            for c in (0..6).filter(|c| ((x * x + x) % types + shift) >> c & 1 == 1) {
+                s.insert(c, &[x]);
+            }
+            s.insert(0, &[x, (x * x + shift) % objects]);
+            s.insert(1, &[(3 * x) % objects, x]);
+        }
+        s
+    }
+
+    /// Few types, more than the table holds, and so many in all that it starts afresh.
+    #[test]
+    fn pairs_by_class_are_exact_whatever_came_before() {
+        for (distinct, skip_connections, layers, features) in [
+            (false, true, 5, 8),
+            (true, true, 5, 8),
+            (true, true, 6, 11),
+            (false, false, 6, 8),
+            (false, true, 4, 3),
+        ] {
+            let nlm = Nlm::new(NlmConfig {
+                input_channels: vec![1, 6, 2],
+                layers,
+                features,
+                quantifiers: Quantifiers::ExistsForall,
+                distinct,
+                skip_connections,
+                ..NlmConfig::default()
+            })
+            .unwrap();
+            let parameters = nlm.init(7);
+            let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+            let levels = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+            for simd in levels.into_iter().filter(|s| s.supported()) {
+                let prepared = nlm.prepare(&parameters, simd);
+                let mut used = FeatureEngine::default();
+                let (mut by_class, mut one_by_one) = (0, 0);
+                for (objects, types, shift) in [
+                    (1, 1, 0),
+                    (2, 2, 1),
+                    (12, 8, 0),
+                    (13, 9, 20),
+                    (24, 61, 3),
+                    (12, 8, 0),
+                    (11, 16, 40),
+                ] {
+                    let structure = structure(objects, types, shift);
+                    let job = prepared.job(&structure);
+                    let value = used.forward(&job);
+                    let fresh = FeatureEngine::default().forward(&job);
+                    assert_eq!(value.to_bits(), fresh.to_bits(), "{simd} {objects}");
+                    let right = Reference::forward(&nlm, &exact, &structure).value();
+                    let error = (f64::from(value) - right).abs();
+                    assert!(
+                        error <= 1e-5 * right.abs().max(1.0),
+                        "{value} {right} {simd}"
+                    );
+                    if used.pair_classes.used() {
+                        by_class += 1;
+                    } else {
+                        one_by_one += 1;
+                    }
+                }
+                assert_eq!((by_class, one_by_one), (6, 1));
+            }
+        }
+    }
+}

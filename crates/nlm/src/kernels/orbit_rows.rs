@@ -7,7 +7,7 @@
 
 use super::orbit::{AC, BC, SIX, fourier, inverse, load_six, store_six};
 use super::triples::Orbits;
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, sigmoids};
 use crate::plan::BLOCK;
 
 /// f32 of the six slots of eight features.
@@ -220,9 +220,7 @@ impl OrbitRows<'_> {
                             }
                         }
                         if let Some(column) = step.output {
-                            for slot in &mut slots {
-                                *slot = slot.sigmoid();
-                            }
+                            slots = sigmoids(slots);
                             store_six(fourier(slots), own[t].add((column + f) * SIX));
                         }
                         if i == last {
