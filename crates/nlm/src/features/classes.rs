@@ -207,10 +207,10 @@ impl Classes {
                     top = top.max(*to);
                 }
                 if top == NONE {
-                    for k in 0..len {
+                    for (k, to) in run.iter_mut().enumerate() {
                         let (xz, yz) = (pairs.index(x, first + k), pairs.index(y, first + k));
                         let (xz, yz) = (self.pattern_of[xz], self.pattern_of[yz]);
-                        run[k] = self.class(xy | key(xz, yz));
+                        *to = self.class(xy | key(xz, yz));
                     }
                 }
             }
