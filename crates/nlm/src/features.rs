@@ -6,18 +6,20 @@
 
 mod classes;
 mod index;
+mod pair_classes;
 mod sparse;
 mod triples;
 
 use crate::buffer::Buffer;
 use crate::kernels::dispatch_half as dispatch;
-use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun};
+use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
 use crate::plan::{ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::Classes;
 use index::Index;
+use pair_classes::PairClasses;
 use sparse::Sparse;
 use std::collections::BTreeMap;
 use std::ptr::{null, null_mut};
@@ -39,6 +41,7 @@ pub(crate) struct FeatureEngine {
     /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
     pairs: Vec<Buffer>,
     classes: Classes,
+    pair_classes: PairClasses,
     sparse: Sparse,
     /// See [`Far`](crate::kernels::sparse::Far): both factors, then the product.
     far: Buffer,
@@ -65,6 +68,7 @@ fn run(x: &Buffer, stride: usize, map: &MapPlan, weights: &MapWeights) -> RowRun
         stride,
         columns: map.columns.len(),
         weights: weights.rows.as_ptr(),
+        width: map.columns.len(),
     }
 }
 
@@ -83,6 +87,7 @@ impl FeatureEngine {
             + singles.into_iter().map(Buffer::bytes).sum::<usize>()
             + self.orbit_classes.capacity() * 4
             + self.classes.bytes()
+            + self.pair_classes.bytes()
             + self.sparse.bytes()
     }
 
@@ -104,6 +109,7 @@ impl FeatureEngine {
         self.reserve(plan, &index);
         self.load(job, &index);
         let first = self.classify(job, &index);
+        self.classify_pairs(job, &index, first);
         if plan.max_arity == 3 {
             self.load_triples(job, &index, first);
         }
@@ -112,8 +118,10 @@ impl FeatureEngine {
                 let weights = &job.weights[layer][n];
                 if n == 3 {
                     self.triples(job, &index, layer, first);
+                } else if n == 2 && layer == 0 && self.pair_classes.used() {
+                    self.pairs_by_class(job, &index, compose);
                 } else {
-                    self.compose(job, &index, n, compose, weights);
+                    self.compose(job, &index, [layer, n], compose, weights);
                 }
             }
         }
@@ -212,6 +220,7 @@ impl FeatureEngine {
                     pairs: index.rows(2) / 2,
                     without: &index.without,
                     bias,
+                    starts: Starts::NONE,
                     expanded: null(),
                     runs: &runs,
                     outputs: map.outputs,
@@ -243,7 +252,7 @@ impl FeatureEngine {
         &mut self,
         job: &Job<'_>,
         index: &Index,
-        n: usize,
+        [layer, n]: [usize; 2],
         compose: &ComposePlan,
         weights: &ComposeWeights,
     ) {
@@ -256,8 +265,13 @@ impl FeatureEngine {
         }
         let outputs = weights.bias.len();
         let mut runs = Vec::with_capacity(2);
+        let mut starts = Starts::NONE;
         if let Some(map) = &compose.own {
-            runs.push(run(&self.own[n], plan.own_columns[n], map, &weights.own));
+            let mut run = run(&self.own[n], plan.own_columns[n], map, &weights.own);
+            if n == 2 && self.pair_classes.starts(plan, layer).is_some() {
+                starts = self.pair_classes.start(plan, layer, &mut run, map);
+            }
+            runs.push(run);
         }
         if let Some(map) = &compose.red {
             runs.push(run(&self.red[n], plan.red_columns[n], map, &weights.red));
@@ -276,6 +290,7 @@ impl FeatureEngine {
                     pairs: index.rows(2) / 2,
                     without: &index.without,
                     bias,
+                    starts,
                     expanded,
                     runs: &runs,
                     outputs,
@@ -304,6 +319,20 @@ impl FeatureEngine {
                 },
             );
         }
+        self.reduce(job, index, n, compose, y, y_stride);
+    }
+
+    /// Reduces the output y of a compose operation, if anything reads the reduction.
+    fn reduce(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        n: usize,
+        compose: &ComposePlan,
+        y: *const f32,
+        y_stride: usize,
+    ) {
+        let plan = job.plan;
         let Some(column) = compose.red_column else {
             return;
         };
@@ -314,9 +343,9 @@ impl FeatureEngine {
                 targets: index.rows(n - 1),
                 x: y,
                 x_stride: y_stride,
-                features: outputs,
+                features: plan.features,
                 both: plan.quantifiers == 2,
-                activate: !activate,
+                activate: compose.column.is_none(),
                 red: self.red[n - 1].as_mut_ptr().wrapping_add(column),
                 red_stride: plan.red_columns[n - 1],
             },
@@ -326,11 +355,14 @@ impl FeatureEngine {
 
 /// Sets the first columns of every row to zero.
 fn clear(rows: &mut Buffer, count: usize, stride: usize, columns: usize) {
-    if columns > 0 {
-        for row in rows.as_mut_slice()[..count * stride].chunks_exact_mut(stride) {
-            for x in &mut row[..columns] {
-                *x = 0.0;
-            }
+    if count * stride == 0 {
+        return;
+    }
+    let rows = &mut rows.as_mut_slice()[..count * stride];
+    // Column by column: a row has too few to be worth a call.
+    for c in 0..columns {
+        for x in rows[c..].iter_mut().step_by(stride) {
+            *x = 0.0;
         }
     }
 }

@@ -15,22 +15,24 @@ use crate::kernels::class_tables::{ClassSlots, ClassTable};
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::orbit::{SIX, orbit_count};
 
-use crate::kernels::rows::{PairMap, RowRun};
+use crate::kernels::rows::{PairMap, RowRun, Starts};
 use crate::plan::{BLOCK, Plan};
 use std::ptr::{null, null_mut};
 
 /// More patterns than this in one structure, and its first layer is computed orbit by orbit.
-const PATTERNS: usize = 1 << PATTERN_BITS;
+pub(super) const PATTERNS: usize = 1 << PATTERN_BITS;
 pub(super) const PATTERN_BITS: u32 = 5;
 /// No class yet.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(crate) struct Classes {
     /// The weights these tables belong to.
     generation: u64,
+    /// How often the patterns were numbered afresh.
+    pub(super) restarts: u64,
     /// Bits of (a, b) from 0 on, of (b, a) from the number of binary channels on.
-    patterns: Vec<u64>,
+    pub(super) patterns: Vec<u64>,
     /// `[xy][xz][yz]`, [`PATTERNS`] each way.
     class_of: Vec<u32>,
     /// The patterns of each class.
@@ -46,9 +48,10 @@ pub(crate) struct Classes {
     tables: Vec<Vec<f32>>,
     /// The bits of each pair of the structure at hand, then its pattern.
     bits: Vec<u64>,
-    pattern_of: Vec<u16>,
-    /// The pairs a <= b that are not empty.
+    pub(super) pattern_of: Vec<u16>,
+    /// The pairs a <= b that are not empty, and their indices.
     pub(super) related: Vec<[u32; 2]>,
+    touched: Vec<u32>,
 }
 
 /// Whether the first layer has triples that read boolean pairs and nothing else.
@@ -82,6 +85,7 @@ impl Classes {
 
     fn restart(&mut self, generation: u64) {
         self.generation = generation;
+        self.restarts += 1;
         // Pattern 0 is the empty one.
         self.patterns.clear();
         self.patterns.push(0);
@@ -102,7 +106,8 @@ impl Classes {
         self.bits.clear();
         self.bits.resize(pairs, 0);
         self.related.clear();
-        let mut touched = Vec::new();
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.clear();
         for (c, x) in job.structure.propositions(2) {
             let (x, y) = (usize::from(x[0]), usize::from(x[1]));
             if index.distinct && x == y {
@@ -143,6 +148,7 @@ impl Classes {
             });
             self.pattern_of[pair as usize] = pattern as u16;
         }
+        self.touched = touched;
         true
     }
 
@@ -175,20 +181,37 @@ impl Classes {
     fn of_orbits(&mut self, index: &Index, to: &mut Vec<u32>) {
         let n = index.objects;
         let (pairs, orbits) = (index.pairs(), index.orbits());
-        to.clear();
-        to.reserve(orbit_count(n, index.distinct));
+        to.resize(orbit_count(n, index.distinct), NONE);
+        let mut next = 0;
         for x in 0..n {
             for y in orbits.after(x)..n {
                 let first = orbits.after(y);
-                if first >= n {
+                let len = n - first;
+                if len == 0 {
                     continue;
                 }
                 let xy = usize::from(self.pattern_of[pairs.index(x, y)]) << (2 * PATTERN_BITS);
                 let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
-                for k in 0..n - first {
-                    let xz = usize::from(self.pattern_of[xz + k]) << PATTERN_BITS;
-                    let yz = usize::from(self.pattern_of[yz + k]);
-                    to.push(self.class(xy | xz | yz));
+                let xz = &self.pattern_of[xz..xz + len];
+                let yz = &self.pattern_of[yz..yz + len];
+                let key = |xz: u16, yz: u16| usize::from(xz) << PATTERN_BITS | usize::from(yz);
+                let known: &[u32; PATTERNS * PATTERNS] = self.class_of[xy..]
+                    .first_chunk()
+                    .expect("as many after each pattern");
+                let run = &mut to[next..next + len];
+                next += len;
+                // Nearly always every class is known; then nothing branches.
+                let mut top = 0;
+                for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
+                    *to = known[key(xz, yz) % known.len()];
+                    top = top.max(*to);
+                }
+                if top == NONE {
+                    for (k, to) in run.iter_mut().enumerate() {
+                        let (xz, yz) = (pairs.index(x, first + k), pairs.index(y, first + k));
+                        let (xz, yz) = (self.pattern_of[xz], self.pattern_of[yz]);
+                        *to = self.class(xy | key(xz, yz));
+                    }
                 }
             }
         }
@@ -206,11 +229,8 @@ impl Classes {
             return;
         }
         for &bits in &self.patterns[done..] {
-            let bit = |c: usize| f32::from((bits >> c & 1) as u8);
-            self.inputs
-                .extend((0..channels).map(|c| bit(c) + bit(c + channels)));
-            self.inputs
-                .extend((0..channels).map(|c| bit(c) - bit(c + channels)));
+            self.inputs.extend(sums(bits, channels));
+            self.inputs.extend(differences(bits, channels));
         }
         self.expanded
             .resize(self.patterns.len() * 2 * map.outputs, 0.0);
@@ -221,6 +241,7 @@ impl Classes {
             stride: channels,
             columns: map.columns.len(),
             weights: weights.expand.rows.as_ptr(),
+            width: map.columns.len(),
         };
         dispatch(
             job.simd,
@@ -228,6 +249,7 @@ impl Classes {
                 pairs: self.patterns.len() - done,
                 without: &[],
                 bias: weights.expand_bias.as_ptr(),
+                starts: Starts::NONE,
                 expanded: null(),
                 runs: &[run],
                 outputs: map.outputs,
@@ -286,6 +308,20 @@ impl Classes {
             );
         }
     }
+}
+
+fn bit(bits: u64, c: usize) -> f32 {
+    f32::from((bits >> c & 1) as u8)
+}
+
+/// What the channels of (a, b) and (b, a) add up to, given the pattern of the pair.
+pub(super) fn sums(bits: u64, channels: usize) -> impl Iterator<Item = f32> {
+    (0..channels).map(move |c| bit(bits, c) + bit(bits, c + channels))
+}
+
+/// How they differ.
+pub(super) fn differences(bits: u64, channels: usize) -> impl Iterator<Item = f32> {
+    (0..channels).map(move |c| bit(bits, c) - bit(bits, c + channels))
 }
 
 /// Whether a layer's triples read those of the first layer.

@@ -6,8 +6,10 @@ use super::{FeatureEngine, Job, to_sums};
 use crate::buffer::Buffer;
 use crate::engine::{orbit_index, slots_of, ternary};
 use crate::kernels::dispatch_half as dispatch;
+use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
-use crate::kernels::orbit_rows::{LookUp, OrbitRows, Part, Step};
+use crate::kernels::orbit_rows::{OrbitRows, Part, Step};
+use crate::kernels::orbit_step::OrbitStep;
 use crate::kernels::rows::{EndRows, StartRows};
 use crate::plan::{BLOCK, ComposePlan, Plan};
 use std::ptr::null;
@@ -164,7 +166,9 @@ impl FeatureEngine {
             }
             self.pairs[layer].reserve(rows * map.outputs);
             let to = self.pairs[layer].as_mut_ptr();
-            self.expand(job, index, map, &job.weights[layer][3], to);
+            if !self.pair_classes.expanded_in(layer) {
+                self.expand(job, index, map, &job.weights[layer][3], to);
+            }
         }
         let table = if finite && layer > 0 && reads_first(plan, layer) {
             self.classes.table(layer)
@@ -261,6 +265,26 @@ impl FeatureEngine {
                 }
             })
             .collect();
+        let own_stride = if stored { columns.total * SIX } else { 0 };
+        if let [step] = &steps[..]
+            && stored
+            && plan.features == BLOCK
+            && !step.table.is_null()
+            && !step.expanded.is_null()
+        {
+            return dispatch(
+                job.simd,
+                &OrbitStep {
+                    pairs: index.pairs(),
+                    classes: &self.orbit_classes,
+                    both: plan.quantifiers == 2,
+                    step,
+                    own: self.coefficients.as_mut_ptr(),
+                    own_stride,
+                    best: self.best.as_mut_ptr(),
+                },
+            );
+        }
         dispatch(
             job.simd,
             &OrbitRows {
@@ -270,7 +294,7 @@ impl FeatureEngine {
                 both: plan.quantifiers == 2,
                 steps: &steps,
                 own: self.coefficients.as_mut_ptr(),
-                own_stride: if stored { columns.total * SIX } else { 0 },
+                own_stride,
                 columns: columns.total,
                 inputs: self.inputs.as_ptr(),
                 input_columns: columns.input_columns,

@@ -3,7 +3,7 @@
 
 use super::orbit::{SIX, fourier, inverse, store_six};
 use super::orbit_rows::{pair_slots, product};
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, sigmoids};
 
 /// The activations of classes of orbits and their coefficients, from what the patterns of
 /// their pairs contribute.
@@ -29,9 +29,7 @@ impl Kernel for ClassSlots<'_> {
                 for f in (0..self.features).step_by(V::LANES) {
                     let mut slots =
                         pair_slots::<V>(self.expanded, self.expanded, self.features, f, &rows);
-                    for slot in &mut slots {
-                        *slot = slot.sigmoid();
-                    }
+                    slots = sigmoids(slots);
                     let at = i * self.features * SIX + f * SIX;
                     store_six(slots, self.slots.add(at));
                     store_six(fourier(slots), self.coefficients.add(at));

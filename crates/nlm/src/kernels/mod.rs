@@ -2,9 +2,12 @@
 //! raw pointers into buffers whose sizes the engine computes from one plan.
 
 pub(crate) mod class_tables;
+pub(crate) mod look_up;
 pub(crate) mod map;
 pub(crate) mod orbit;
 pub(crate) mod orbit_rows;
+pub(crate) mod orbit_step;
+pub(crate) mod pair_tables;
 pub(crate) mod reduce;
 pub(crate) mod rows;
 pub(crate) mod sparse;

@@ -7,7 +7,7 @@
 
 use super::orbit::{AC, BC, SIX, fourier, inverse, load_six, store_six};
 use super::triples::Orbits;
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, sigmoids};
 use crate::plan::BLOCK;
 
 /// f32 of the six slots of eight features.
@@ -40,135 +40,14 @@ impl Pairs<'_> {
     }
 }
 
-/// The extrema over the last object of what a table says of the class of each orbit, plus what
-/// pairs contribute. No products and no sigmoids.
-pub(crate) struct LookUp<'a> {
-    pub(crate) pairs: Pairs<'a>,
-    /// The class of each orbit.
-    pub(crate) classes: &'a [u32],
-    /// `[class][feature block][6][8]`.
-    pub(crate) table: *const f32,
-    /// `[row][3][features]`, or null for nothing.
-    pub(crate) expanded: *const f32,
-    pub(crate) features: usize,
-    pub(crate) both: bool,
-    /// `[row][features for each quantifier]`, maxima then minima, started at ∓infinity.
-    pub(crate) best: *mut f32,
-}
-
-impl Kernel for LookUp<'_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: see `pass`.
-        unsafe {
-            // Eight features are the rule, and then every offset is a constant.
-            if self.features == BLOCK {
-                self.passes::<V, BLOCK>();
-            } else {
-                self.passes::<V, 0>();
-            }
-        }
-    }
-}
-
-impl LookUp<'_> {
-    #[inline(always)]
-    unsafe fn passes<V: Vector, const F: usize>(&self) {
-        // SAFETY: see `pass`.
-        unsafe {
-            for f in (0..self.features).step_by(V::LANES) {
-                match (self.both, self.expanded.is_null()) {
-                    (false, false) => self.pass::<V, F, false, true>(f),
-                    (true, false) => self.pass::<V, F, true, true>(f),
-                    (false, true) => self.pass::<V, F, false, false>(f),
-                    (true, true) => self.pass::<V, F, true, false>(f),
-                }
-            }
-        }
-    }
-
-    /// Features f .. f + 8 of every orbit. F is the number of features, or 0.
-    #[inline(always)]
-    unsafe fn pass<V: Vector, const F: usize, const BOTH: bool, const PAIRS: bool>(
-        &self,
-        f: usize,
-    ) {
-        let n = self.pairs.orbits.objects;
-        let features = if F > 0 { F } else { self.features };
-        let columns = features * (1 + usize::from(BOTH));
-        let mut class = self.classes.as_ptr();
-        // SAFETY: orbits are counted in the order of storage; rows and features are within
-        // the tensors.
-        unsafe {
-            let table = self.table.add(f * SIX);
-            let expanded = self.expanded.wrapping_add(f);
-            let best = self.best.add(f);
-            let zero = V::splat(0.0);
-            for x in 0..n {
-                for y in self.pairs.orbits.after(x)..n {
-                    let first = self.pairs.orbits.after(y);
-                    if first >= n {
-                        continue;
-                    }
-                    let xy = self.pairs.index(x, y);
-                    let (mut xy_parts, mut yx_parts) = ([zero; 3], [zero; 3]);
-                    if PAIRS {
-                        (xy_parts, yx_parts) = six_parts(expanded.add(xy * 6 * features), features);
-                    }
-                    let [xy0, xy1, xy2] = xy_parts;
-                    let [yx0, yx1, yx2] = yx_parts;
-                    let mut max = [V::splat(f32::NEG_INFINITY); 2];
-                    let mut min = [V::splat(f32::INFINITY); 2];
-                    let (xz, yz) = (self.pairs.index(x, first), self.pairs.index(y, first));
-                    let mut parts_xz = expanded.wrapping_add(xz * 6 * features);
-                    let mut parts_yz = expanded.wrapping_add(yz * 6 * features);
-                    let mut best_xz = best.add(xz * 2 * columns);
-                    let mut best_yz = best.add(yz * 2 * columns);
-                    for _ in first..n {
-                        let mut slots = load_six::<V>(table.add(*class as usize * features * SIX));
-                        class = class.add(1);
-                        if PAIRS {
-                            let ([xz0, xz1, xz2], [zx0, zx1, zx2]) =
-                                six_parts::<V>(parts_xz, features);
-                            let ([yz0, yz1, yz2], [zy0, zy1, zy2]) =
-                                six_parts::<V>(parts_yz, features);
-                            let [t0, t1, t2, t3, t4, t5] = slots;
-                            slots = [
-                                t0.add(xy2).add(yz0).add(xz1),
-                                t1.add(xy1).add(zy0).add(xz2),
-                                t2.add(yx2).add(xz0).add(yz1),
-                                t3.add(yx1).add(zx0).add(yz2),
-                                t4.add(xy0).add(zy1).add(zx2),
-                                t5.add(yx0).add(zx1).add(zy2),
-                            ];
-                        }
-                        max = [slots[0].max(max[0]), slots[2].max(max[1])];
-                        if BOTH {
-                            min = [slots[0].min(min[0]), slots[2].min(min[1])];
-                        }
-                        for (at, ab, ba) in
-                            [(best_xz, slots[1], slots[4]), (best_yz, slots[3], slots[5])]
-                        {
-                            keep::<V, BOTH>(at, features, ab, ab);
-                            keep::<V, BOTH>(at.add(columns), features, ba, ba);
-                        }
-                        parts_xz = parts_xz.wrapping_add(6 * features);
-                        parts_yz = parts_yz.wrapping_add(6 * features);
-                        best_xz = best_xz.wrapping_add(2 * columns);
-                        best_yz = best_yz.wrapping_add(2 * columns);
-                    }
-                    let at = best.add(xy * 2 * columns);
-                    keep::<V, BOTH>(at, features, max[0], min[0]);
-                    keep::<V, BOTH>(at.add(columns), features, max[1], min[1]);
-                }
-            }
-        }
-    }
-}
-
 /// Keeps the greater of a maximum and the lesser of a minimum.
 #[inline(always)]
-unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: V, min: V) {
+pub(super) unsafe fn keep<V: Vector, const BOTH: bool>(
+    at: *mut f32,
+    features: usize,
+    max: V,
+    min: V,
+) {
     // SAFETY: the caller gives a place for both.
     unsafe {
         max.max(V::load(at)).store(at);
@@ -181,7 +60,7 @@ unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: 
 
 /// What (a, b) and (b, a) contribute as the pair without position 0, 1, 2.
 #[inline(always)]
-unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
+pub(super) unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
     // SAFETY: the caller gives the two rows of a pair.
     unsafe {
         let ba = at.add(3 * features);
@@ -341,9 +220,7 @@ impl OrbitRows<'_> {
                             }
                         }
                         if let Some(column) = step.output {
-                            for slot in &mut slots {
-                                *slot = slot.sigmoid();
-                            }
+                            slots = sigmoids(slots);
                             store_six(fourier(slots), own[t].add((column + f) * SIX));
                         }
                         if i == last {

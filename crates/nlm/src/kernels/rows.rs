@@ -11,7 +11,7 @@
 //!
 //! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
 
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, sigmoids};
 
 /// One tensor a map reads.
 #[derive(Clone, Copy)]
@@ -24,6 +24,25 @@ pub(crate) struct RowRun {
     /// `[output block][column][8]`; for pairs `[output block][2][column][8]`, (P + Q)/2
     /// and then (P - Q)/2.
     pub(crate) weights: *const f32,
+    /// Columns the weights have, of which the first `columns` from there on are used.
+    pub(crate) width: usize,
+}
+
+/// Where the sums of a map over pairs start: at what a table says of the class of each pair.
+#[derive(Clone, Copy)]
+pub(crate) struct Starts<'a> {
+    pub(crate) classes: &'a [u32],
+    /// `[class][record]`, of which the first are u and v, `[2][outputs]`; null for zero.
+    pub(crate) table: *const f32,
+    pub(crate) record: usize,
+}
+
+impl Starts<'_> {
+    pub(crate) const NONE: Self = Self {
+        classes: &[],
+        table: std::ptr::null(),
+        record: 0,
+    };
 }
 
 /// y[t] = bias + expanded + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
@@ -155,6 +174,7 @@ pub(crate) struct PairMap<'a> {
     pub(crate) without: &'a [u32],
     /// `[outputs]`, or null for zero.
     pub(crate) bias: *const f32,
+    pub(crate) starts: Starts<'a>,
     /// `[object][2][outputs]`, or null for nothing.
     pub(crate) expanded: *const f32,
     /// Rows hold sums and differences.
@@ -174,12 +194,16 @@ impl Kernel for PairMap<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: the tiles cover all pairs; the engine vouches for the tensors.
         unsafe {
-            if V::WIDE && self.pairs >= 8 {
-                self.tiles::<V, 8>();
+            // What pairs add to triples comes in threes of blocks.
+            let threes = self.outputs.is_multiple_of(3 * V::LANES);
+            if V::WIDE && threes && self.pairs >= 4 {
+                self.tiles::<V, 4, 3>();
+            } else if V::WIDE && self.pairs >= 8 {
+                self.tiles::<V, 8, 1>();
             } else if self.pairs >= 4 {
-                self.tiles::<V, 4>();
+                self.tiles::<V, 4, 1>();
             } else {
-                self.tiles::<V, 1>();
+                self.tiles::<V, 1, 1>();
             }
         }
     }
@@ -187,86 +211,114 @@ impl Kernel for PairMap<'_> {
 
 impl PairMap<'_> {
     #[inline(always)]
-    unsafe fn tiles<V: Vector, const T: usize>(&self) {
+    unsafe fn tiles<V: Vector, const T: usize, const B: usize>(&self) {
         let mut i = 0;
-        // SAFETY: there are at least T pairs. The last tile may compute pairs again: no
+        // SAFETY: there are at least T pairs, and outputs are whole groups of B blocks. The last tile may compute pairs again: no
         // output is an input.
         unsafe {
             while i < self.pairs {
                 let from = i.min(self.pairs - T);
-                for f in (0..self.outputs).step_by(V::LANES) {
-                    self.tile::<V, T>(from, f);
+                for f in (0..self.outputs).step_by(B * V::LANES) {
+                    self.tile::<V, T, B>(from, f);
                 }
                 i += T;
             }
         }
     }
 
-    /// Features f .. f + 8 of the pairs i .. i + T.
+    /// B blocks of features from f on, of the pairs i .. i + T.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize, f: usize) {
+    unsafe fn tile<V: Vector, const T: usize, const B: usize>(&self, i: usize, f: usize) {
         // SAFETY: pairs, columns and outputs are within the tensors.
         unsafe {
-            let mut u = [V::splat(0.0); T];
+            let mut u = [[V::splat(0.0); B]; T];
             let mut v = u;
-            for run in self.runs {
-                let weights = run.weights.add(f * 2 * run.columns);
-                let x = run.x.add(2 * i * run.stride);
-                (u, v) = sweep_pairs(u, v, x, run.stride, run.columns, weights);
+            if !self.starts.table.is_null() {
+                for t in 0..T {
+                    let class = *self.starts.classes.get_unchecked(i + t) as usize;
+                    let at = self.starts.table.add(class * self.starts.record + f);
+                    for b in 0..B {
+                        let at = at.add(b * V::LANES);
+                        u[t][b] = V::load(at);
+                        v[t][b] = V::load(at.add(self.outputs));
+                    }
+                }
             }
-            let rows = self.without.len() / 2;
+            for run in self.runs {
+                let mut run = *run;
+                run.x = run.x.add(2 * i * run.stride);
+                run.weights = run.weights.add(f * 2 * run.width);
+                (u, v) = sweep_pairs(u, v, &run);
+            }
             for t in 0..T {
-                let row = 2 * (i + t);
-                let mut ab = u[t].add(v[t]);
-                let mut ba = u[t].sub(v[t]);
-                if !self.bias.is_null() {
-                    let bias = V::load(self.bias.add(f));
-                    (ab, ba) = (ab.add(bias), ba.add(bias));
+                for b in 0..B {
+                    self.finish(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
                 }
-                if !self.expanded.is_null() {
-                    let b = *self.without.get_unchecked(row) as usize;
-                    let a = *self.without.get_unchecked(rows + row) as usize;
-                    let a = self.expanded.add(a * 2 * self.outputs + f);
-                    let b = self.expanded.add(b * 2 * self.outputs + f);
-                    ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
-                    ba = ba.add(V::load(a).add(V::load(b.add(self.outputs))));
-                }
-                if self.activate {
-                    (ab, ba) = (ab.sigmoid(), ba.sigmoid());
-                }
-                ab.store(self.y.add(row * self.y_stride + f));
-                ba.store(self.y.add((row + 1) * self.y_stride + f));
-                if !self.sums.is_null() {
-                    let at = self.sums.add(row * self.sums_stride + f);
-                    ab.add(ba).store(at);
-                    ab.sub(ba).store(at.add(self.sums_stride));
-                }
+            }
+        }
+    }
+
+    /// Features f .. f + 8 of the pair with this row, from u and v.
+    #[inline(always)]
+    unsafe fn finish<V: Vector>(&self, row: usize, f: usize, u: V, v: V) {
+        // SAFETY: pairs and outputs are within the tensors.
+        unsafe {
+            let rows = self.without.len() / 2;
+            let mut ab = u.add(v);
+            let mut ba = u.sub(v);
+            if !self.bias.is_null() {
+                let bias = V::load(self.bias.add(f));
+                (ab, ba) = (ab.add(bias), ba.add(bias));
+            }
+            if !self.expanded.is_null() {
+                let b = *self.without.get_unchecked(row) as usize;
+                let a = *self.without.get_unchecked(rows + row) as usize;
+                let a = self.expanded.add(a * 2 * self.outputs + f);
+                let b = self.expanded.add(b * 2 * self.outputs + f);
+                ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
+                ba = ba.add(V::load(a).add(V::load(b.add(self.outputs))));
+            }
+            if self.activate {
+                [ab, ba] = sigmoids([ab, ba]);
+            }
+            ab.store(self.y.add(row * self.y_stride + f));
+            ba.store(self.y.add((row + 1) * self.y_stride + f));
+            if !self.sums.is_null() {
+                let at = self.sums.add(row * self.sums_stride + f);
+                ab.add(ba).store(at);
+                ab.sub(ba).store(at.add(self.sums_stride));
             }
         }
     }
 }
 
-/// u and v of T pairs, one channel after the other.
+/// u and v of T pairs and B blocks of features, one channel after the other.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // one index runs over several arrays
-unsafe fn sweep_pairs<V: Vector, const T: usize>(
-    mut u: [V; T],
-    mut v: [V; T],
-    x: *const f32,
-    stride: usize,
-    columns: usize,
-    w: *const f32,
-) -> ([V; T], [V; T]) {
-    // SAFETY: the caller gives 2 T rows and `columns` columns.
+unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
+    mut u: [[V; B]; T],
+    mut v: [[V; B]; T],
+    run: &RowRun,
+) -> ([[V; B]; T], [[V; B]; T]) {
+    let (x, stride, w) = (run.x, run.stride, run.weights);
+    // SAFETY: the caller gives 2 T rows, `columns` columns and B blocks of weights.
     unsafe {
-        let d = w.add(columns * V::LANES);
-        for c in 0..columns {
-            let sum = V::load(w.add(c * V::LANES));
-            let difference = V::load(d.add(c * V::LANES));
+        let half = run.width * V::LANES;
+        for c in 0..run.columns {
+            let mut sum = [V::splat(0.0); B];
+            let mut difference = sum;
+            for b in 0..B {
+                let at = w.add(2 * b * half + c * V::LANES);
+                sum[b] = V::load(at);
+                difference[b] = V::load(at.add(half));
+            }
             for t in 0..T {
                 let at = x.add(2 * t * stride + c);
-                u[t] = V::splat(*at).mul_add(sum, u[t]);
-                v[t] = V::splat(*at.add(stride)).mul_add(difference, v[t]);
+                let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
+                for b in 0..B {
+                    u[t][b] = s.mul_add(sum[b], u[t][b]);
+                    v[t][b] = d.mul_add(difference[b], v[t][b]);
+                }
             }
         }
     }
@@ -383,7 +435,7 @@ impl Kernel for EndRows {
                         ab = V::splat(f32::from(u8::from(c >= self.features)));
                         ba = ab;
                     } else if self.activate {
-                        (ab, ba) = (ab.sigmoid(), ba.sigmoid());
+                        [ab, ba] = sigmoids([ab, ba]);
                     }
                     let to = self.red.add(2 * pair * self.red_stride + c);
                     ab.add(ba).store(to);

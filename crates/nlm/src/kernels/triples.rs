@@ -1,7 +1,7 @@
 //! Compose at arity 3 with states in lanes, forward.
 
 use super::orbit::{AC, BC, CANONICAL, SIX, fourier, inverse, pairs, product, store_six};
-use super::vector::{Kernel, Vector, prefetch};
+use super::vector::{Kernel, Vector, prefetch, sigmoids};
 use crate::plan::TILE;
 
 /// The orbits of a group, in the order they are stored.
@@ -115,9 +115,7 @@ impl Triples {
                     }
                 }
                 if !self.output.is_null() {
-                    for slot in &mut slots {
-                        *slot = slot.sigmoid();
-                    }
+                    slots = sigmoids(slots);
                     let to = orbit * self.own_stride + q * SIX * lanes;
                     store_six(fourier(slots), self.output.add(to));
                 }

@@ -41,38 +41,53 @@ pub(crate) unsafe trait Vector: Copy {
         // SAFETY: the caller has the instructions.
         unsafe { self.max(Self::splat(-126.0)).min(Self::splat(126.0)) }
     }
-    /// 1 / self for self in [1, 2^127].
-    unsafe fn reciprocal(self) -> Self;
+    /// 1 / x for x in [1, 2^127].
+    unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N];
     /// The sum of the lanes, pairwise.
     unsafe fn sum(self) -> f32;
 
     /// 1 / (1 + e^-self), absolute error below 2e-7.
     #[inline(always)]
-    #[allow(clippy::approx_constant)] // see below
     unsafe fn sigmoid(self) -> Self {
-        // 2^f on [-1/2, 1/2], relative error 1e-7: minimax with p(0) = 1.
-        const P: [f32; 5] = [
-            // Not ln 2: the best slope for five terms.
-            0.693_147,
-            0.240_222_42,
-            0.055_507_336,
-            0.009_671_513,
-            0.001_326_472_6,
-        ];
         // SAFETY: the caller has the instructions.
-        unsafe {
-            let t = self.mul(Self::splat(-std::f32::consts::LOG2_E));
-            let t = t.bounded();
-            let n = t.round();
-            let f = t.sub(n);
-            let mut p = Self::splat(P[4]);
-            p = p.mul_add(f, Self::splat(P[3]));
-            p = p.mul_add(f, Self::splat(P[2]));
-            p = p.mul_add(f, Self::splat(P[1]));
-            p = p.mul_add(f, Self::splat(P[0]));
-            p = p.mul_add(f, Self::splat(1.0));
-            p.scale(n).add(Self::splat(1.0)).reciprocal()
+        unsafe { sigmoids([self])[0] }
+    }
+}
+
+/// [`Vector::sigmoid`] of each. Step by step for all of them, since each is one long chain
+/// of operations that wait for one another.
+#[inline(always)]
+#[allow(clippy::approx_constant)] // see below
+pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
+    // 2^f on [-1/2, 1/2], relative error 1e-7: minimax with p(0) = 1.
+    const P: [f32; 5] = [
+        0.001_326_472_6,
+        0.009_671_513,
+        0.055_507_336,
+        0.240_222_42,
+        // Not ln 2: the best slope for five terms.
+        0.693_147,
+    ];
+    // SAFETY: the caller has the instructions.
+    unsafe {
+        let t = x.map(|x| x.mul(V::splat(-std::f32::consts::LOG2_E)));
+        let t = t.map(|t| t.bounded());
+        let n = t.map(|t| t.round());
+        let mut f = t;
+        for (f, n) in f.iter_mut().zip(n) {
+            *f = f.sub(n);
         }
+        let mut p = [V::splat(P[0]); N];
+        for c in [P[1], P[2], P[3], P[4], 1.0] {
+            for (p, f) in p.iter_mut().zip(f) {
+                *p = p.mul_add(f, V::splat(c));
+            }
+        }
+        for (p, n) in p.iter_mut().zip(n) {
+            *p = p.scale(n);
+        }
+        let p = p.map(|p| p.add(V::splat(1.0)));
+        V::reciprocals(p)
     }
 }
 
@@ -231,8 +246,8 @@ unsafe impl Vector for Portable {
         ))
     }
     #[inline(always)]
-    unsafe fn reciprocal(self) -> Self {
-        lanewise!(|i: usize| 1.0 / self.0[i])
+    unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N] {
+        x.map(|x| lanewise!(|i: usize| 1.0 / x.0[i]))
     }
     #[inline(always)]
     unsafe fn sum(self) -> f32 {

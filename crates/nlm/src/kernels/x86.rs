@@ -93,12 +93,17 @@ macro_rules! with_masks {
             unsafe { Self($scalef(self.0, n.0)) }
         }
         #[inline(always)]
-        unsafe fn reciprocal(self) -> Self {
+        unsafe fn reciprocals<const N: usize>(mut x: [Self; N]) -> [Self; N] {
             unsafe {
                 // 14 bits, then one Newton step: 28.
-                let r = $rcp14(self.0);
-                let e = $fnmadd(self.0, r, $set1(1.0));
-                Self($fmadd(r, e, r))
+                let r = x.map(|x| $rcp14(x.0));
+                for (x, r) in x.iter_mut().zip(r) {
+                    x.0 = $fnmadd(x.0, r, $set1(1.0));
+                }
+                for (x, r) in x.iter_mut().zip(r) {
+                    x.0 = $fmadd(r, x.0, r);
+                }
+                x
             }
         }
     };
@@ -164,8 +169,8 @@ unsafe impl Vector for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn reciprocal(self) -> Self {
-        unsafe { Self(_mm256_div_ps(_mm256_set1_ps(1.0), self.0)) }
+    unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N] {
+        unsafe { x.map(|x| Self(_mm256_div_ps(_mm256_set1_ps(1.0), x.0))) }
     }
 }
 
