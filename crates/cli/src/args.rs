@@ -236,6 +236,13 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
         .map_err(|_| "expected a whole number".to_owned())
 }
 
+pub(crate) fn parse_positive(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a whole number from 1".to_owned()),
+    }
+}
+
 pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),

@@ -16,12 +16,11 @@ use serde::Deserialize;
 use crate::args::{HeuristicName, SearchName, parse_count, parse_seconds, parse_size, typed_name};
 use crate::child;
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, load_problem, read_bytes};
+use crate::input::{Warnings, entries, expand, load_problem, read_bytes};
 use crate::model::{load_model_for, threads};
-use crate::output::{print, say};
+use crate::output::{make_folder, parent, print, say};
 use crate::progress::TaskProgress;
 use crate::resources::machine;
-use crate::train::expand;
 use crate::watch::{catch_interrupts, interrupted};
 
 /// Run heuristics and models on many problems and record every run
@@ -242,15 +241,9 @@ pub(crate) fn run(arguments: &Evaluate) -> anyhow::Result<Exit> {
         ));
     }
     let runs = planned(arguments)?;
-    if let Some(folder) = arguments.out.parent()
-        && !folder.as_os_str().is_empty()
-    {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| crate::train::cannot_write(folder, &error))?;
-    }
+    make_folder(parent(&arguments.out))?;
     if let Some(folder) = &arguments.plans {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| crate::train::cannot_write(folder, &error))?;
+        make_folder(folder)?;
     }
     let there = records_there(&arguments.out)?;
     let there: HashSet<&str> = there.iter().map(|record| record.key.as_str()).collect();
@@ -374,11 +367,8 @@ fn model_files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             files.push(path.clone());
             continue;
         }
-        let entries = std::fs::read_dir(path);
-        let entries = entries.map_err(|error| crate::train::cannot_read(path, &error))?;
-        let mut found: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
+        let mut found = entries(path)?;
         found.retain(|file| file.extension().is_some_and(|end| end == "safetensors"));
-        found.sort();
         if found.is_empty() {
             return Err(Failure::because(
                 Exit::BadInput,

@@ -1,29 +1,14 @@
 //! Folders of problems: there whole or not at all.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use homing_lab::suite::{Dropped, Reason};
 use tempfile::TempDir;
 
 use crate::exit::{Exit, Failure};
-use crate::input::reason;
-use crate::output::{clear_line, show_line};
-
-fn failure(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    Failure::because(
-        Exit::BadInput,
-        format!("cannot write {}: {}", path.display(), reason(error)),
-    )
-}
-
-/// The folder that a path is in.
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
+use crate::output::{cannot_write, clear_line, make_folder, parent, show_line};
+use crate::progress::bar;
 
 /// A folder that appears under its name when it is complete.
 pub(crate) struct NewFolder {
@@ -37,7 +22,7 @@ impl NewFolder {
         let taken = match std::fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) => return Err(failure(path, &error)),
+            Err(error) => return Err(cannot_write(path, &error)),
         };
         if taken {
             return Err(Failure::because(
@@ -54,7 +39,7 @@ impl NewFolder {
     pub(crate) fn prepare(path: &Path) -> anyhow::Result<Self> {
         Self::refuse_if_taken(path)?;
         let around = parent(path);
-        std::fs::create_dir_all(around).map_err(|error| failure(around, &error))?;
+        make_folder(around)?;
         let mut builder = tempfile::Builder::new();
         // As readable as any folder its owner makes.
         #[cfg(unix)]
@@ -62,7 +47,7 @@ impl NewFolder {
         let temporary = builder
             .prefix(".homing-folder-")
             .tempdir_in(around)
-            .map_err(|error| failure(around, &error))?;
+            .map_err(|error| cannot_write(around, &error))?;
         Ok(Self {
             path: path.to_owned(),
             temporary,
@@ -72,7 +57,7 @@ impl NewFolder {
     /// Writes a file of the folder.
     pub(crate) fn write(&self, file: &str, text: &str) -> anyhow::Result<()> {
         std::fs::write(self.temporary.path().join(file), text)
-            .map_err(|error| failure(&self.path.join(file), &error))
+            .map_err(|error| cannot_write(&self.path.join(file), &error))
     }
 
     /// Lets the folder appear.
@@ -80,28 +65,11 @@ impl NewFolder {
         // An empty folder makes room; one that is not empty does not.
         let _ = std::fs::remove_dir(&self.path);
         std::fs::rename(self.temporary.path(), &self.path)
-            .map_err(|error| failure(&self.path, &error))?;
+            .map_err(|error| cannot_write(&self.path, &error))?;
         // It bears another name now: nothing to remove.
         let _ = self.temporary.keep();
         Ok(())
     }
-}
-
-/// Writes a file beside others: to a temporary one, then renamed.
-pub(crate) fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder
-        .prefix(".homing-")
-        .tempfile_in(parent(path))
-        .map_err(|error| failure(path, &error))?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.as_file().sync_all())
-        .map_err(|error| failure(path, &error))?;
-    file.persist(path)
-        .map_err(|error| failure(path, &error.error))?;
-    Ok(())
 }
 
 /// "240 problems, 3 trivial and 7 duplicate ones dropped"
@@ -149,10 +117,8 @@ impl Counter {
             .is_none_or(|last| last.elapsed() >= std::time::Duration::from_millis(100));
         if self.show && due {
             self.last = Some(std::time::Instant::now());
-            let width = 30;
-            let filled = width * done / self.total.max(1);
-            let bar = "#".repeat(filled) + &"-".repeat(width - filled);
-            show_line(&format!("{} [{bar}] {done}/{}", self.title, self.total));
+            let bar = bar(done as u64, self.total as u64, 24);
+            show_line(&format!("{bar} {done}/{} {}", self.total, self.title));
         }
     }
 }

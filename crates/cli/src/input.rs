@@ -18,12 +18,22 @@ pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
             format!("{} is a folder, where a file is expected", path.display()),
         ));
     }
-    std::fs::read(path).map_err(|error| {
-        Failure::because(
-            Exit::BadInput,
-            format!("cannot read {}: {}", path.display(), reason(&error)),
-        )
-    })
+    std::fs::read(path).map_err(|error| cannot_read(path, &error))
+}
+
+/// The entries of a folder, in the order of their names.
+pub(crate) fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| cannot_read(folder, &error))? {
+        paths.push(entry.map_err(|error| cannot_read(folder, &error))?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    let message = format!("cannot read {}: {}", path.display(), reason(error));
+    Failure::because(Exit::BadInput, message)
 }
 
 /// What an input or output error means to a person.
@@ -162,4 +172,45 @@ pub(crate) fn load_domain(path: &Path) -> anyhow::Result<Domain> {
     diagnostics.append(messages);
     show(&diagnostics, Warnings::Show)?;
     domain.ok_or_else(|| Failure::because(Exit::Bug, "no domain and no message"))
+}
+
+/// The problem files among `[DOMAIN] PROBLEMS...`, and their domain: the one named, else that beside
+/// the first problem, else `otherwise`.
+pub(crate) fn expand(
+    files: &[PathBuf],
+    otherwise: Option<&Path>,
+) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
+    let mut problems = Vec::new();
+    let mut domain = None;
+    for (index, path) in files.iter().enumerate() {
+        if path.is_dir() {
+            let mut found = entries(path)?;
+            found.retain(|path| {
+                let name = path
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned());
+                name.is_some_and(|name| name.ends_with(".pddl") && !name.starts_with("domain"))
+            });
+            problems.extend(found);
+        } else if index == 0 && files.len() > 1 && defines(path)?.as_deref() != Some("problem") {
+            domain = Some(path.clone());
+        } else {
+            problems.push(path.clone());
+        }
+    }
+    let Some(first) = problems.first() else {
+        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        return Err(Failure::because(
+            Exit::BadInput,
+            format!("there are no problems in {}", files.join(", ")),
+        ));
+    };
+    let domain = domain.unwrap_or_else(|| {
+        let beside = first.with_file_name("domain.pddl");
+        match otherwise {
+            Some(otherwise) if !beside.is_file() => otherwise.to_owned(),
+            _ => beside,
+        }
+    });
+    Ok((domain, problems))
 }

@@ -61,10 +61,7 @@ impl PlanFile {
     }
 
     fn folder(&self) -> &Path {
-        match self.path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        }
+        parent(&self.path)
     }
 
     fn temporary(&self) -> anyhow::Result<NamedTempFile> {
@@ -100,24 +97,35 @@ impl PlanFile {
 
 /// Writes a file whole or not at all: a temporary one beside it, then renamed.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     let written = || -> std::io::Result<()> {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.prefix(".homing-").tempfile_in(folder)?;
+        let mut file = builder.prefix(".homing-").tempfile_in(parent(path))?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
-    written().map_err(|error| {
-        let message = format!("cannot write {}: {}", path.display(), reason(&error));
-        Failure::because(Exit::BadInput, message)
-    })
+    written().map_err(|error| cannot_write(path, &error))
+}
+
+/// Makes a folder and those it is in, where they are missing.
+pub(crate) fn make_folder(path: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(path).map_err(|error| cannot_write(path, &error))
+}
+
+/// The folder that a path is in.
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    let message = format!("cannot write {}: {}", path.display(), reason(error));
+    Failure::because(Exit::BadInput, message)
 }
 
 /// Prints to standard output. A reader that has gone away (`| head`) is no failure of ours.
@@ -145,10 +153,49 @@ pub(crate) fn forgive_broken_pipe(error: std::io::Error) -> std::io::Result<()> 
 /// line that goes over it could not be taken away again.
 pub(crate) fn show_line(text: &str) {
     #[cfg(unix)]
-    let width = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(0, |size| size.ws_col);
+    let width = columns(std::io::stderr()).unwrap_or(0);
     #[cfg(not(unix))]
     let width = 0;
-    say(&format!("\r\x1b[2K{}", cut(text, width.into())));
+    say(&format!("\r\x1b[2K{}", cut(text, width)));
+}
+
+/// Columns of a terminal that tells.
+#[cfg(unix)]
+fn columns(of: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(of).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// Columns of standard output, if it is a terminal that tells.
+pub(crate) fn width() -> Option<usize> {
+    #[cfg(unix)]
+    return columns(std::io::stdout());
+    #[cfg(not(unix))]
+    None
+}
+
+/// A paragraph with its lines broken between words, if standard output is a terminal that tells its
+/// width; elsewhere as it is.
+pub(crate) fn wrapped(text: &str) -> String {
+    width().map_or_else(|| text.to_owned(), |columns| wrap(text, columns))
+}
+
+fn wrap(text: &str, columns: usize) -> String {
+    let mut wrapped = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > columns {
+            wrapped.push('\n');
+            used = 0;
+        } else if used > 0 {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += length;
+    }
+    wrapped
 }
 
 /// Takes the line of progress away.
@@ -174,7 +221,14 @@ pub(crate) fn say(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{cut, wrap};
+
+    #[test]
+    fn paragraphs_break_between_words() {
+        assert_eq!(wrap("one two three", 7), "one two\nthree");
+        assert_eq!(wrap("one two three", 80), "one two three");
+        assert_eq!(wrap("immeasurable x", 5), "immeasurable\nx");
+    }
 
     #[test]
     fn lines_of_progress_are_cut_at_the_edge() {

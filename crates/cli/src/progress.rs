@@ -58,9 +58,7 @@ impl TaskProgress {
             duration(now.seconds_left)
         );
         if self.live {
-            let width = 24;
-            let filled = width * now.finished / now.total.max(1);
-            let bar = "█".repeat(filled) + &"░".repeat(width - filled);
+            let bar = bar(now.finished as u64, now.total as u64, 24);
             show_line(&format!("{bar} {text}"));
         } else {
             say(&format!("{text}\n"));
@@ -76,6 +74,13 @@ impl TaskProgress {
     }
 }
 
+/// So much of the whole, as a bar.
+pub(crate) fn bar(done: u64, all: u64, columns: usize) -> String {
+    let share = u128::from(done) * columns as u128 / u128::from(all.max(1));
+    let filled = (share as usize).min(columns);
+    "█".repeat(filled) + &"░".repeat(columns - filled)
+}
+
 /// Seconds as a person says them: `40 s`, `12 min`, `3.5 h`.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
@@ -89,6 +94,13 @@ pub(crate) fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn bars_fill() {
+        let bars = [(0, 0), (0, 9), (5, 9), (9, 9), (10, 9)];
+        let bars = bars.map(|(done, all)| super::bar(done, all, 4));
+        assert_eq!(bars, ["░░░░", "░░░░", "██░░", "████", "████"]);
+    }
+
     #[test]
     fn durations_read_well() {
         let texts = [0.04, 42.3, 130.0, 9_000.0, 1e6].map(super::duration);

@@ -10,8 +10,8 @@ use homing_lab::report::{ReportOptions, render};
 
 use crate::exit::{Exit, Failure};
 use crate::experiment::{EVALUATIONS, TRAINING};
-use crate::input::reason;
-use crate::output::{print, write_whole};
+use crate::input::cannot_read;
+use crate::output::{cannot_write, make_folder, print, wrapped, write_whole};
 
 /// Make a page, CSV and LaTeX of the records of runs
 ///
@@ -100,11 +100,7 @@ fn because(message: String) -> anyhow::Error {
 
 fn read_all<R: Record>(path: &Path, into: &mut Vec<R>) -> anyhow::Result<()> {
     let found = read(path).map_err(|error| match error {
-        RecordError::Io { path, error } => because(format!(
-            "cannot read {}: {}",
-            path.display(),
-            reason(&error)
-        )),
+        RecordError::Io { path, error } => cannot_read(&path, &error),
         line @ RecordError::Line { .. } => because(line.to_string()),
     })?;
     into.extend(found);
@@ -150,13 +146,7 @@ fn first_line_is_of_training(path: &Path) -> anyhow::Result<bool> {
         file.read_until(b'\n', &mut line)?;
         Ok(line)
     };
-    let line = first().map_err(|error| {
-        because(format!(
-            "cannot read {}: {}",
-            path.display(),
-            reason(&error)
-        ))
-    })?;
+    let line = first().map_err(|error| cannot_read(path, &error))?;
     let fields: Option<BTreeMap<String, serde_json::Value>> = serde_json::from_slice(&line).ok();
     Ok(fields.is_some_and(|fields| fields.contains_key("curve")))
 }
@@ -174,24 +164,18 @@ fn default_out(first: &Path) -> PathBuf {
 /// Writes all files beside their places and then moves them there, so that a full disk leaves what
 /// was there before.
 fn write_all(out: &Path, files: &[(String, Vec<u8>)]) -> anyhow::Result<()> {
-    let failure = |path: &Path, error: &std::io::Error| {
-        because(format!(
-            "cannot write {}: {}",
-            path.display(),
-            reason(error)
-        ))
-    };
-    std::fs::create_dir_all(out).map_err(|error| failure(out, &error))?;
+    make_folder(out)?;
     let folder = tempfile::Builder::new()
         .prefix(".homing-report-")
         .tempdir_in(out)
-        .map_err(|error| failure(out, &error))?;
+        .map_err(|error| cannot_write(out, &error))?;
     for (name, bytes) in files {
         write_whole(&folder.path().join(name), bytes)?;
     }
     for (name, _) in files {
         let path = out.join(name);
-        std::fs::rename(folder.path().join(name), &path).map_err(|error| failure(&path, &error))?;
+        std::fs::rename(folder.path().join(name), &path)
+            .map_err(|error| cannot_write(&path, &error))?;
     }
     Ok(())
 }
@@ -232,7 +216,7 @@ pub(crate) fn run(arguments: &Report) -> anyhow::Result<Exit> {
     write_all(&out, &report.files)?;
     print(&format!(
         "{}\n{}\n",
-        report.summary,
+        wrapped(&report.summary),
         out.join("index.html").display()
     ))?;
     Ok(Exit::Success)

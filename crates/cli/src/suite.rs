@@ -8,9 +8,9 @@ use homing_lab::suite::{Dropped, FileProblem, MANIFEST_FILE, Manifest, Reason, m
 use homing_pddl::{Diagnostics, Domain, Severity, Source, check_problem, parse};
 
 use crate::exit::{Exit, Failure};
-use crate::folder::{Counter, summary, write_file};
-use crate::input::{load_domain, read_bytes, reason};
-use crate::output::{print, say};
+use crate::folder::{Counter, summary};
+use crate::input::{entries, load_domain, read_bytes};
+use crate::output::{print, say, write_whole};
 
 /// Check a folder of problems and write its manifest
 ///
@@ -32,22 +32,6 @@ pub(crate) struct Suite {
 }
 
 const DOMAIN_FILE: &str = "domain.pddl";
-
-/// The entries of a folder, in the order of their names.
-fn entries(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let failure = |error: &std::io::Error| {
-        Failure::because(
-            Exit::BadInput,
-            format!("cannot read {}: {}", folder.display(), reason(error)),
-        )
-    };
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|error| failure(&error))? {
-        paths.push(entry.map_err(|error| failure(&error))?.path());
-    }
-    paths.sort();
-    Ok(paths)
-}
 
 pub(crate) fn run(arguments: &Suite) -> anyhow::Result<Exit> {
     let folder = &arguments.folder;
@@ -100,7 +84,7 @@ fn suite_of(folder: &Path, found: &[PathBuf]) -> anyhow::Result<Exit> {
     let problems = check_all(&files, &domain, folder)?;
     let earlier = earlier_manifest(&folder.join(MANIFEST_FILE));
     let manifest = manifest_of_files(&domain.name, &domain_text, &problems, earlier.as_ref());
-    write_file(&folder.join(MANIFEST_FILE), &manifest.to_json())?;
+    write_whole(&folder.join(MANIFEST_FILE), manifest.to_json().as_bytes())?;
     let present: Vec<Dropped> = manifest
         .dropped
         .iter()

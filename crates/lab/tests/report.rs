@@ -275,6 +275,13 @@ fn parts_of_the_records_make_a_report_too() {
             .map(|name| name.replace("ff", "my own"));
         run.machine = "a \"fast\" <machine>".to_owned();
     }
+    // A limit of 0 has once had no place on the axis of a figure.
+    let mut none = evaluations.clone();
+    for run in &mut none {
+        run.max_evaluations = Some(0);
+        run.evaluations = 0;
+        run.outcome = Outcome::Limit;
+    }
     for (evaluations, trainings) in [
         (&evaluations[..], &[][..]),
         (&[], &trainings[..]),
@@ -282,6 +289,7 @@ fn parts_of_the_records_make_a_report_too() {
         (&learned, &trainings),
         (&evaluations[..1], &trainings[..1]),
         (&odd, &trainings),
+        (&none, &trainings),
         (&[], &[]),
     ] {
         let report = render(evaluations, trainings, &options);

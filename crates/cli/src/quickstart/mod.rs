@@ -16,16 +16,17 @@ use clap::Args;
 use homing_lab::DomainName;
 use homing_lab::domains::{Parameters, blocks};
 use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
+use homing_lab::report::integer;
 use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::{Draw, Suite, draw};
 use homing_learner::Signature;
 
+use crate::args::parse_positive;
 use crate::exit::{Exit, Failure};
 use crate::experiment::{Laboratory, There, lock, remove_leftovers};
 use crate::model::threads;
-use crate::output::{print, say, write_whole};
+use crate::output::{make_folder, print, say, write_whole};
 use crate::progress::duration;
-use crate::train::cannot_write;
 use crate::watch::{catch_interrupts, interrupted};
 use picture::Picture;
 use table::Table;
@@ -56,6 +57,7 @@ pub(crate) struct Quickstart {
         long,
         value_name = "N",
         default_value_t = 10_000,
+        value_parser = parse_positive,
         help_heading = "The run"
     )]
     steps: u64,
@@ -65,6 +67,7 @@ pub(crate) struct Quickstart {
         long,
         value_name = "N",
         default_value_t = 100_000,
+        value_parser = parse_positive,
         help_heading = "The run"
     )]
     max_evaluations: u64,
@@ -146,20 +149,22 @@ pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     if !ours {
         crate::folder::NewFolder::refuse_if_taken(out)?;
     }
-    std::fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+    make_folder(out)?;
     let _lock = lock(out)?;
     remove_leftovers(out);
     write_whole(&file, text.as_bytes())?;
     let plans = out.join("plans");
-    std::fs::create_dir_all(&plans).map_err(|error| cannot_write(&plans, &error))?;
+    make_folder(&plans)?;
     let there = There::read(out, &plan)?;
     let mut laboratory = Laboratory::open(out, &plan, there)?;
     laboratory.plans = Some(plans);
+    let live = std::io::stdout().is_terminal();
     let show = Show {
         out,
         plan: &plan,
         laboratory: &laboratory,
-        live: std::io::stdout().is_terminal(),
+        live,
+        paint: Paint(live && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())),
     };
     show.introduce()?;
     for stage in [Show::train, Show::solve] {
@@ -177,6 +182,29 @@ struct Show<'a> {
     laboratory: &'a Laboratory<'a>,
     /// Whether somebody looks at a terminal.
     live: bool,
+    paint: Paint,
+}
+
+/// Colours, where there is a terminal and they are wanted.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn green(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
 }
 
 impl Show<'_> {
@@ -189,7 +217,7 @@ impl Show<'_> {
         let stages = [
             (
                 format!(
-                    "draw {} problems of 2 to 6 blocks and {} larger ones",
+                    "draw {} small problems of blocks, {} large",
                     small.len(),
                     large.len()
                 ),
@@ -198,14 +226,14 @@ impl Show<'_> {
             (
                 format!(
                     "train on the small ones, {} steps",
-                    thousands(training.config.steps)
+                    integer(training.config.steps)
                 ),
                 format!("about {}", duration(training.cost)),
             ),
             (
                 format!(
-                    "solve the larger ones, up to {} evaluations each",
-                    thousands(limit.unwrap_or(0))
+                    "solve these, up to {} evaluations each",
+                    integer(limit.unwrap_or(0))
                 ),
                 format!("up to {}", duration(solve / workers)),
             ),
@@ -213,33 +241,30 @@ impl Show<'_> {
         ];
         let mut text = "homing learns to correct a heuristic, and plans with it.\n\n".to_owned();
         for (number, (what, time)) in stages.iter().enumerate() {
-            text.push_str(&format!("{}  {what:<58} {time}\n", number + 1));
+            text.push_str(&format!("{}  {what:<44} {time}\n", number + 1));
         }
         print(&text)
     }
 
     fn heading(&self, text: &str) -> anyhow::Result<()> {
-        let colour = self.live && std::env::var_os("NO_COLOR").is_none();
-        let (on, off) = if colour {
-            ("\x1b[1m", "\x1b[0m")
-        } else {
-            ("", "")
-        };
-        print(&format!("\n{on}{text}{off}\n"))
+        print(&format!("\n{}\n", self.paint.bold(text)))
     }
 
     /// Trains, with a picture of it.
     fn train(&self) -> anyhow::Result<Exit> {
         let task = &self.plan.trainings[0];
-        self.heading("Training: goals reached, step by step")?;
+        let each = Picture::steps_of_a_column(task.config.steps);
+        let each = integer(each);
+        self.heading(&format!("Training: goals reached in each {each} steps"))?;
+        let log = self.out.join(&task.model).with_extension("jsonl");
+        let mut picture = Picture::new(log, task.config.steps, self.live, self.paint);
         let there = There::read(self.out, self.plan)?;
-        if there.trained[0].is_some() {
+        if let Some(record) = there.trained[0] {
+            picture.finish(&there.trainings()[record].curve)?;
             print("the model is there already\n")?;
             return Ok(Exit::Success);
         }
         let start = Instant::now();
-        let log = self.out.join(&task.model).with_extension("jsonl");
-        let mut picture = Picture::new(log, task.config.steps, self.live);
         let executed = std::thread::scope(|scope| -> anyhow::Result<Executed> {
             let training = scope.spawn(|| self.laboratory.train(0));
             while !training.is_finished() {
@@ -255,8 +280,8 @@ impl Show<'_> {
                 picture.finish(&record.curve)?;
                 print(&format!(
                     "{} goals in {} episodes, {} of wall-clock time\n",
-                    thousands(record.goals),
-                    thousands(record.episodes),
+                    integer(record.goals),
+                    integer(record.episodes),
                     duration(start.elapsed().as_secs_f64())
                 ))?;
                 Ok(Exit::Success)
@@ -268,10 +293,8 @@ impl Show<'_> {
 
     /// Solves each problem with h and with H, and shows them side by side.
     fn solve(&self) -> anyhow::Result<Exit> {
-        self.heading(
-            "Solving larger problems: h_FF, and H, which is h_FF corrected by what was learnt",
-        )?;
-        let table = Mutex::new(Table::new(self.plan, self.live));
+        self.heading("Solving larger problems: h_FF, and H = h_FF corrected")?;
+        let table = Mutex::new(Table::new(self.plan, self.paint));
         let there = There::read(self.out, self.plan)?;
         let mut entries = Vec::new();
         // Small ones first: there is something to see soon.
@@ -333,8 +356,10 @@ impl Show<'_> {
         );
         let next = format!(
             "{program} check domain.pddl small/p01.pddl\n\
-             {program} train --heuristic ff --out mine.safetensors domain.pddl small/\n\
-             {program} evaluate --heuristic ff --model mine.safetensors --max-evaluations 100000 \\\n    \
+             {program} train --heuristic ff \\\n    \
+             --out mine.safetensors domain.pddl small/\n\
+             {program} evaluate --heuristic ff \\\n    \
+             --model mine.safetensors --max-evaluations 100000 \\\n    \
              --out runs/evaluations.jsonl domain.pddl large/\n\
              {program} report runs\n"
         );
@@ -360,24 +385,11 @@ impl Show<'_> {
              {next}"
         );
         write_whole(&self.out.join("README.txt"), what.as_bytes())?;
-        self.heading("The same for a domain of your own: domain.pddl, a folder of small problems, one of large ones")?;
+        self.heading("The same for a domain of your own")?;
         print(&format!(
-            "{next}\n{} says what is where in the folder\n",
+            "{next}\n{} says what is where\n",
             self.out.join("README.txt").display()
         ))?;
         Ok(Exit::Success)
     }
-}
-
-/// 12345 as 12,345.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use homing_lab::report::integer;
 use serde::Deserialize;
 
+use super::Paint;
 use crate::output::print;
 
 const COLUMNS: usize = 50;
@@ -14,6 +16,7 @@ pub(super) struct Picture {
     log: PathBuf,
     steps: u64,
     live: bool,
+    paint: Paint,
     shown: bool,
     /// Lines of the log read so far: it only grows.
     read: usize,
@@ -29,16 +32,22 @@ struct Line {
 }
 
 impl Picture {
-    pub(super) fn new(log: PathBuf, steps: u64, live: bool) -> Self {
+    pub(super) fn new(log: PathBuf, steps: u64, live: bool, paint: Paint) -> Self {
         Self {
             log,
             steps,
             live,
+            paint,
             shown: false,
             read: 0,
             ends: vec![0; COLUMNS],
             last: (0, 0),
         }
+    }
+
+    /// How many steps a column stands for.
+    pub(super) fn steps_of_a_column(steps: u64) -> u64 {
+        steps.div_ceil(COLUMNS as u64)
     }
 
     fn stretch(&self, step: u64) -> usize {
@@ -108,15 +117,16 @@ impl Picture {
                     EIGHTHS[eighths.saturating_sub(8 * row as u64).min(8) as usize]
                 })
                 .collect();
-            text.push_str(&format!("{label:>5} ┤{bars}\n"));
+            text.push_str(&format!("{label:>5} ┤{}\n", self.paint.green(&bars)));
         }
         let (step, goals) = self.last;
-        let each = self.steps / COLUMNS as u64;
         let axis = format!(
-            "step {step} of {}, {goals} goals; a column is {each} steps",
-            self.steps
+            "step {} of {}, {} goals",
+            integer(step),
+            integer(self.steps),
+            integer(goals)
         );
-        text.push_str(&format!("      └ {axis:<60}\n"));
+        text.push_str(&format!("      └ {axis:<COLUMNS$}\n"));
         print(&text)
     }
 }

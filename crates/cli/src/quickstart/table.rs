@@ -2,9 +2,13 @@
 
 use homing_lab::experiment::Plan;
 use homing_lab::record::Evaluation;
+use homing_lab::report::integer;
 
-use super::thousands;
-use crate::output::print;
+use super::Paint;
+use crate::output::{print, width};
+
+/// The columns that the table in full takes.
+const WIDE: usize = 76;
 
 struct Row {
     problem: String,
@@ -17,12 +21,14 @@ struct Row {
 pub(super) struct Table {
     rows: Vec<Row>,
     shown: usize,
-    colour: bool,
+    paint: Paint,
+    /// Less space and fewer words.
+    narrow: bool,
     limit: u64,
 }
 
 impl Table {
-    pub(super) fn new(plan: &Plan, live: bool) -> Self {
+    pub(super) fn new(plan: &Plan, paint: Paint) -> Self {
         let set = &plan.sets[1];
         let rows = set.problems.iter().map(|problem| Row {
             problem: problem.file.clone(),
@@ -34,7 +40,8 @@ impl Table {
             rows: rows.collect(),
             shown: 0,
             limit: plan.evaluations[0].planned.max_evaluations.unwrap_or(0),
-            colour: live && std::env::var_os("NO_COLOR").is_none(),
+            paint,
+            narrow: width().is_some_and(|columns| columns < WIDE),
         }
     }
 
@@ -60,34 +67,68 @@ impl Table {
                 break;
             };
             if self.shown == 0 {
-                print(&format!(
-                    "{:>6}   {:>11} {:>8}   {:>11} {:>8}\n{:>6}   {:>11} {:>8}   {:>11} {:>8}\n",
-                    "",
-                    "h_FF",
-                    "",
-                    "H",
-                    "",
-                    "blocks",
-                    "evaluations",
-                    "seconds",
-                    "evaluations",
-                    "seconds",
-                ))?;
+                print(&self.line("", ("h_FF", ""), ("H", ""), ""))?;
+                let head = if self.narrow {
+                    ("evaluated", "seconds")
+                } else {
+                    ("evaluations", "seconds")
+                };
+                print(&self.line("blocks", head, head, ""))?;
             }
-            let verdict = verdict(base, learned);
-            let (on, off) = match (self.colour, learned.solved() && fewer(learned, base)) {
-                (true, true) => ("\x1b[32m", "\x1b[0m"),
-                _ => ("", ""),
-            };
-            print(&format!(
-                "{:>6}   {}   {}   {on}{verdict}{off}\n",
-                row.objects,
-                side(base),
-                side(learned)
+            let mut verdict = self.verdict(base, learned);
+            if learned.solved() && fewer(learned, base) {
+                verdict = self.paint.green(&verdict);
+            }
+            let [(states, seconds), (of_h, seconds_of_h)] = [base, learned].map(side);
+            print(&self.line(
+                &row.objects.to_string(),
+                (&states, &seconds),
+                (&of_h, &seconds_of_h),
+                &verdict,
             ))?;
             self.shown += 1;
         }
         Ok(())
+    }
+
+    fn line(
+        &self,
+        blocks: &str,
+        base: (&str, &str),
+        learned: (&str, &str),
+        verdict: &str,
+    ) -> String {
+        let (first, second, gap) = if self.narrow { (9, 7, 1) } else { (11, 8, 3) };
+        let gap = " ".repeat(gap);
+        let line = format!(
+            "{blocks:>6}{gap}{:>first$} {:>second$}{gap}{:>first$} {:>second$}{gap}{verdict}",
+            base.0, base.1, learned.0, learned.1
+        );
+        format!("{}\n", line.trim_end())
+    }
+
+    fn verdict(&self, base: &Evaluation, learned: &Evaluation) -> String {
+        let times = |more: &Evaluation, less: &Evaluation| {
+            let ratio = more.evaluations as f64 / less.evaluations.max(1) as f64;
+            if ratio < 10.0 {
+                format!("{ratio:.1}")
+            } else {
+                format!("{ratio:.0}")
+            }
+        };
+        let finds = if self.narrow { "" } else { " finds a plan" };
+        match (base.solved(), learned.solved()) {
+            (false, true) => format!("only H{finds}"),
+            (true, false) => format!("only h_FF{finds}"),
+            (false, false) => "neither".to_owned(),
+            (true, true) if fewer(learned, base) => {
+                format!("{} times fewer", times(base, learned))
+            }
+            (true, true) if fewer(base, learned) => {
+                format!("{} times more", times(learned, base))
+            }
+            (true, true) => "the same".to_owned(),
+        }
     }
 
     /// The sums.
@@ -106,23 +147,23 @@ impl Table {
                 _ => false,
             });
         print(&format!(
-            "solved: {base} of {n} with h_FF, {learned} of {n} with H; fewer evaluations with H in {} of {n}\n\
-             (trained on problems of at most 6 blocks; `>` is no plan within {} evaluations)\n",
+            "solved: {base} of {n} with h_FF, {learned} of {n} with H\n\
+             fewer evaluations with H: {} of {n}\n\
+             (trained on 2 to 6 blocks; `>`: no plan within {})\n",
             wins.count(),
-            thousands(self.limit),
+            integer(self.limit),
             n = self.rows.len(),
         ))
     }
 }
 
-fn side(record: &Evaluation) -> String {
-    let evaluations = thousands(record.evaluations);
-    let evaluations = if record.solved() {
-        evaluations
-    } else {
-        format!("> {evaluations}")
-    };
-    format!("{evaluations:>11} {:>8.2}", record.search_cpu_seconds)
+/// Evaluations and seconds.
+fn side(record: &Evaluation) -> (String, String) {
+    let mark = if record.solved() { "" } else { "> " };
+    (
+        format!("{mark}{}", integer(record.evaluations)),
+        format!("{:.2}", record.search_cpu_seconds),
+    )
 }
 
 /// A failure needs more than any success.
@@ -130,28 +171,5 @@ fn fewer(one: &Evaluation, other: &Evaluation) -> bool {
     match (one.solved(), other.solved()) {
         (true, true) => one.evaluations < other.evaluations,
         (one, _) => one,
-    }
-}
-
-fn verdict(base: &Evaluation, learned: &Evaluation) -> String {
-    let times = |more: &Evaluation, less: &Evaluation| {
-        let ratio = more.evaluations as f64 / less.evaluations.max(1) as f64;
-        if ratio < 10.0 {
-            format!("{ratio:.1}")
-        } else {
-            format!("{ratio:.0}")
-        }
-    };
-    match (base.solved(), learned.solved()) {
-        (false, true) => "only H finds a plan".to_owned(),
-        (true, false) => "only h_FF finds a plan".to_owned(),
-        (false, false) => "neither".to_owned(),
-        (true, true) if fewer(learned, base) => {
-            format!("{} times fewer", times(base, learned))
-        }
-        (true, true) if fewer(base, learned) => {
-            format!("{} times more", times(learned, base))
-        }
-        (true, true) => "the same".to_owned(),
     }
 }

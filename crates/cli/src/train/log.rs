@@ -8,8 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use homing_learner::{StepRecord, tensorboard};
 use serde_json::json;
 
-use super::{Run, cannot_read, cannot_write};
+use super::Run;
+use crate::input::cannot_read;
 use crate::output::write_whole;
+use crate::output::{cannot_write, make_folder};
 
 pub(crate) struct Log {
     lines: BufWriter<File>,
@@ -37,7 +39,7 @@ impl Log {
         write_whole(&lines_path, kept.as_bytes())?;
         // A folder for each run: TensorBoard takes all files of a folder for one.
         let folder = run.beside("events");
-        std::fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+        make_folder(&folder)?;
         if steps == 0 {
             remove_events(&folder);
         }

@@ -16,9 +16,9 @@ use homing_planner::{GroundError, Task, ground};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, defines, load_problem, read_bytes};
+use crate::input::{Warnings, expand, load_problem, read_bytes};
 use crate::model::{load_model, threads};
-use crate::output::{print, say, write_whole};
+use crate::output::{make_folder, print, say, write_whole};
 use crate::resources::{cpu_seconds, peak_bytes};
 use crate::watch::{catch_interrupts, interrupted};
 use args::{Train, base};
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
             model: out.clone(),
         }],
         Some(seeds) => {
-            std::fs::create_dir_all(out).map_err(|error| cannot_write(out, &error))?;
+            make_folder(out)?;
             let model = |seed: u64| out.join(format!("seed-{seed}.safetensors"));
             seeds
                 .clone()
@@ -72,24 +72,6 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
         progress: Progress::new(runs.len(), config.steps),
     };
     session.train_all(&runs)
-}
-
-pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    let message = format!(
-        "cannot write {}: {}",
-        path.display(),
-        crate::input::reason(error)
-    );
-    Failure::because(Exit::BadInput, message)
-}
-
-pub(crate) fn cannot_read(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    let message = format!(
-        "cannot read {}: {}",
-        path.display(),
-        crate::input::reason(error)
-    );
-    Failure::because(Exit::BadInput, message)
 }
 
 /// Which of the settings that depend on the domain the user has chosen.
@@ -148,49 +130,6 @@ fn differences(one: &TrainConfig, other: &TrainConfig) -> anyhow::Result<Vec<Str
         (theirs != value).then(|| format!("{name} ({value}, not {theirs})"))
     });
     Ok(differing.collect())
-}
-
-/// The problem files among `[DOMAIN] PROBLEMS...`, and their domain.
-pub(crate) fn expand(
-    files: &[PathBuf],
-    otherwise: Option<&Path>,
-) -> anyhow::Result<(PathBuf, Vec<PathBuf>)> {
-    let mut problems = Vec::new();
-    let mut domain = None;
-    for (index, path) in files.iter().enumerate() {
-        if path.is_dir() {
-            let entries = std::fs::read_dir(path).map_err(|error| cannot_read(path, &error))?;
-            let mut found: Vec<PathBuf> =
-                entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
-            found.retain(|path| {
-                let name = path
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned());
-                name.is_some_and(|name| name.ends_with(".pddl") && !name.starts_with("domain"))
-            });
-            found.sort();
-            problems.extend(found);
-        } else if index == 0 && files.len() > 1 && defines(path)?.as_deref() != Some("problem") {
-            domain = Some(path.clone());
-        } else {
-            problems.push(path.clone());
-        }
-    }
-    let Some(first) = problems.first() else {
-        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-        return Err(Failure::because(
-            Exit::BadInput,
-            format!("there are no problems in {}", files.join(", ")),
-        ));
-    };
-    let domain = domain.unwrap_or_else(|| {
-        let beside = first.with_file_name("domain.pddl");
-        match otherwise {
-            Some(otherwise) if !beside.is_file() => otherwise.to_owned(),
-            _ => beside,
-        }
-    });
-    Ok((domain, problems))
 }
 
 /// Reads and grounds every problem; those without a plan are left out with a word. Where no domain

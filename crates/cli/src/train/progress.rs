@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use homing_learner::StepRecord;
 
 use crate::output::{clear_line, show_line};
+use crate::progress::{bar, duration};
 
 const BETWEEN_LINES: Duration = Duration::from_millis(200);
 
@@ -66,12 +67,12 @@ impl Progress {
         let all = self.runs as u64 * self.steps;
         let done = state.taken + before;
         let left = (all.saturating_sub(done)) as f64 / rate.max(0.01);
-        let width = 16;
-        let filled = (width * done / all.max(1)).min(width) as usize;
-        let bar: String = "█".repeat(filled) + &"░".repeat(width as usize - filled);
         show_line(&format!(
-            "{bar} {done}/{all} steps, {left:.0} s left, {rate:.0}/s, {} goals, loss {:.3}",
-            record.goals, state.loss
+            "{} {done}/{all} steps, {} left, {rate:.0}/s, {} goals, loss {:.3}",
+            bar(done, all, 16),
+            duration(left),
+            record.goals,
+            state.loss
         ));
     }
 

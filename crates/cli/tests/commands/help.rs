@@ -41,6 +41,11 @@ fn help_texts() {
         ("help-generate", &["generate", "--help"]),
         ("help-generate-blocks", &["generate", "blocks", "--help"]),
         ("help-suite", &["suite", "--help"]),
+        ("help-quickstart", &["quickstart", "--help"]),
+        ("help-evaluate", &["evaluate", "--help"]),
+        ("help-evaluate-short", &["evaluate", "-h"]),
+        ("help-experiment", &["experiment", "--help"]),
+        ("help-report", &["report", "--help"]),
         ("help-completions", &["completions", "--help"]),
         ("help-man", &["man", "--help"]),
     ] {
@@ -114,6 +119,28 @@ fn wrong_arguments_end_with_33_and_a_hint() {
             "Usage: homing validate [DOMAIN] PROBLEM PLAN",
         ),
         (&["check"], "Usage: homing check DOMAIN [PROBLEM]"),
+        (
+            &["evaluate", "--out", "x", problem],
+            "nothing to evaluate: name heuristics with --heuristic",
+        ),
+        (
+            &["evaluate", "--heuristic", "ff", problem],
+            "--out <RECORDS>",
+        ),
+        (&["experiment", "x.toml"], "--out <DIR>"),
+        (
+            &["experiment", "nope.toml", "--out", "x"],
+            "cannot read nope.toml",
+        ),
+        (&["report", "nope"], "cannot read nope"),
+        (
+            &["report", "--threshold", "few", "nope"],
+            "is not a number of evaluations",
+        ),
+        (
+            &["quickstart", "--steps", "0"],
+            "'--steps <N>': expected a whole number from 1",
+        ),
     ] {
         let run = crate::runs::run_with(arguments).ends_with(33).says(hint);
         assert_eq!(run.stdout, "", "{arguments:?}");

@@ -13,7 +13,8 @@ use crate::markdown::root;
 fn documented(heading: &str) -> BTreeSet<String> {
     let text = std::fs::read_to_string(root().join("docs/formats.md")).expect("a document");
     let section = text
-        .split("\n## ")
+        .split("\n#")
+        .map(|section| section.trim_start_matches('#').trim_start())
         .find(|section| section.lines().next() == Some(heading))
         .unwrap_or_else(|| panic!("no section `{heading}`"));
     let table = section
@@ -145,4 +146,46 @@ fn models_logs_and_checkpoints() {
         fields(&header(&checkpoint, "homing-checkpoint"), &[]),
         documented("Checkpoints")
     );
+}
+
+#[test]
+fn records_and_the_object_of_training() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
+    let trained = "train --json --steps 120 --layers 4 --no-log --out m.safetensors b";
+    let object = homing(place, trained).stdout;
+    let object: Value = serde_json::from_slice(&object).expect("JSON");
+    assert_eq!(fields(&object, &[]), documented("`homing train --json`"));
+
+    let records = |path: &str| -> Vec<Value> {
+        let text = std::fs::read_to_string(place.join(path)).expect("records");
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().expect("JSON")
+    };
+    let of_searches = documented("Records of searches");
+    homing(
+        place,
+        "evaluate --heuristic ff --model m.safetensors --out runs.jsonl b/3-s0.pddl",
+    );
+    let runs = records("runs.jsonl");
+    assert_eq!(runs.len(), 2);
+    for run in &runs {
+        match run["model"].is_null() {
+            true => assert!(of_searches.is_superset(&fields(run, &[]))),
+            false => assert_eq!(fields(run, &["model"]), of_searches),
+        }
+    }
+
+    let tiny = "title = \"tiny\"\ndomains = [\"blocks\"]\nheuristics = [\"ff\"]\nseeds = 1\n\
+                [train]\nproblems = 5\nconfig.steps = 120\nconfig.layers = 4\n\
+                [evaluate]\nproblems = 1\nmax_evaluations = 20\n";
+    std::fs::write(place.join("tiny.toml"), tiny).expect("a file");
+    homing(place, "experiment tiny.toml --out tiny");
+    for run in records("tiny/evaluations.jsonl") {
+        assert!(of_searches.is_superset(&fields(&run, &[])));
+    }
+    let training = records("tiny/training.jsonl");
+    assert_eq!(training.len(), 1);
+    assert_eq!(fields(&training[0], &[]), documented("Records of training"));
 }

@@ -146,6 +146,13 @@ fn killed_again_and_again_it_ends_with_the_same_records_and_report() {
     assert_eq!(files(&killed), files(&calm));
     let files = |folder: &Path| entries(&folder.join("models"));
     assert_eq!(files(&killed), files(&calm));
+    // A kill between a record and the removal of what training wrote besides.
+    let before = files(&calm);
+    let model = calm.join("models").join(&before[0]);
+    std::fs::write(model.with_extension("config.toml"), "").expect("a file");
+    std::fs::create_dir(model.with_extension("events")).expect("a folder");
+    place.run(TINY, "calm").ends_with(0);
+    assert_eq!(files(&calm), before);
 }
 
 #[test]

@@ -33,7 +33,9 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
     if compared.is_empty() {
         return String::new();
     }
-    let limit = compared.iter().map(|row| row.pair.limit).max().unwrap_or(1);
+    // A limit of none has its place on the axis too.
+    let limit = compared.iter().map(|row| row.pair.limit).max();
+    let limit = limit.unwrap_or(1).max(1);
     let least = compared
         .iter()
         .flat_map(|row| {

@@ -26,6 +26,7 @@ mod wins;
 use std::collections::BTreeMap;
 
 use self::book::Book;
+pub use self::text::integer;
 use crate::record::{Evaluation, Training};
 
 /// What can be chosen about a report.

@@ -1,7 +1,7 @@
 //! Numbers and names as tables show them, and what HTML, CSV, LaTeX and links must escape.
 
 /// Digits in groups of three: 100,000.
-pub(super) fn integer(value: u64) -> String {
+pub fn integer(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
