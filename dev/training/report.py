@@ -94,8 +94,10 @@ def domains(records):
     print("\n| domain | problems | objects | steps | CPU s | network | peak memory |\n|---|---|---|---:|---:|---:|---:|")
     for row in sorted(records, key=lambda row: row["domain"]):
         _, cpu, network, _, memory = summary(row)
+        # Known to a tenth of a second.
+        share = f"{min(1, network / row['wall']):.0%}" if row["wall"] >= 1 else "-"
         names = ", ".join(name.removesuffix(".pddl") for name in row["problems"])
-        print(f"| {row['domain']} | {names} | {', '.join(map(str, row['objects']))} | {row['steps']} | {cpu:.1f} | {network / row['wall']:.0%} | {memory:.0f} MiB |")
+        print(f"| {row['domain']} | {names} | {', '.join(map(str, row['objects']))} | {row['steps']} | {cpu:.1f} | {share} | {memory:.0f} MiB |")
 
 
 def solved(records):
