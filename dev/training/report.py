@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Print the tables of docs/results/training.md from the records of sweep.py.
+"""Print the tables of docs/results/training.md from the records of `homing experiment`, fresh.sh and sweep.py.
 
-    dev/training/report.py RESULTS         # of a folder that sweep.py writes
+    dev/training/report.py RESULTS         # of the folder that they write to
     dev/training/report.py docs/results    # of the records beside the page
 """
 
@@ -24,28 +24,27 @@ HEURISTICS = ("blind", "add", "ff")
 SUMMARY = re.compile(r"(\d+) goals in (\d+) episodes, loss ([\d.]+), network ([\d.]+) s, planning ([\d.]+) s")
 
 
-PHASES = {"train": "goals", "extra": "extra", "eval": "eval", "domains": "domains"}
-
-
-def rows(folder, phase):
-    """The records of a phase: as sweep.py writes them, or as it packs them."""
-    plain, packed = folder / f"{phase}.jsonl", folder / f"training-{PHASES[phase]}.jsonl.gz"
+def rows(folder, plain, packed):
+    """Records as they were written, or as they are packed beside the page. Runs that failed are named and left out."""
+    plain, packed = folder / plain, folder / f"{packed}.jsonl.gz"
     if not plain.exists() and not packed.exists():
         return []
     with plain.open() if plain.exists() else gzip.open(packed, "rt") as file:
         found = [json.loads(line) for line in file]
-    failed = [row["key"] for row in found if row["rc"] != 0 and not (phase == "eval" and row["out"])]
+    failed = [row["key"] for row in found if row.get("rc", 0) != 0 or row.get("outcome") == "failed"]
     if failed:
-        print(f"{phase}: {len(failed)} runs failed: {', '.join(failed)}\n")
-    origins = {(row.get("revision"), row.get("machine"), row.get("at_a_time")) for row in found}
-    for revision, machine, at_a_time in sorted((origin for origin in origins if all(origin)), key=str):
-        print(f"{phase}: revision {revision}, {machine}, {at_a_time} runs at a time\n")
+        print(f"{plain.name}: {len(failed)} runs failed: {', '.join(failed)}\n")
+    for revision, machine in sorted({(row["revision"], row["machine"]) for row in found}):
+        print(f"{plain.name}: revision {revision}, {machine}\n")
     return [row for row in found if row["key"] not in failed]
 
 
 def summary(row):
+    """Goals, CPU seconds, those of the network and of planning, and peak memory in MiB, of a record of either kind."""
+    if "out" not in row:
+        return row["goals"], row["cpu_seconds"], row["network_seconds"], row["planning_seconds"], (row["memory_bytes"] or 0) / 2**20
     goals, _, _, network, planning = SUMMARY.search(row["out"]).groups()
-    return int(goals), row["cpu"], float(network), float(planning), row["rss_kb"], row["wall"]
+    return int(goals), row["cpu"], float(network), float(planning), row["rss_kb"] / 1024
 
 
 def goals_cell(runs, paper, steps):
@@ -62,7 +61,7 @@ def training(records):
     runs = defaultdict(list)
     for row in records:
         runs[row["domain"], row["heuristic"]].append(summary(row))
-    steps = {row.get("steps", 10_000) for row in records}
+    steps = {row["steps"] for row in records}
     print("| domain | blind | paper | add | paper | FF | paper |\n|---|---:|---:|---:|---:|---:|---:|")
     for domain, paper in PAPER.items():
         cells = [cell for h, theirs in zip(HEURISTICS, paper) for cell in goals_cell(runs[domain, h], theirs, steps)]
@@ -74,9 +73,8 @@ def training(records):
             continue
         thousands = max(steps) / 1000
         cells = [f"{statistics.mean(run[1] for run in runs[domain, h]) / thousands:.2f}" if runs[domain, h] else "-" for h in HEURISTICS]
-        wall = sum(run[5] for run in every)
-        network, planning = (sum(run[i] for run in every) / wall for i in (2, 3))
-        memory = max(run[4] for run in every) / 1024
+        network, planning = (sum(run[i] for run in every) / sum(run[1] for run in every) for i in (2, 3))
+        memory = max(run[4] for run in every)
         print(f"| {domain} | " + " | ".join(cells) + f" | {network:.0%} | {planning:.0%} | {1 - network - planning:.0%} | {memory:.0f} MiB |")
 
 
@@ -89,26 +87,29 @@ def extra(records):
     print("\n| trained on | problems | seeds | blind | paper | add | paper | FF | paper |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for name, (count, domain) in sorted(problems.items()):
         cells = [cell for h, theirs in zip(HEURISTICS, PAPER[domain]) for cell in goals_cell(runs[name, h], theirs, steps)]
-        print(f"| {name} | {count} | {max(len(runs[name, h]) for h in HEURISTICS)} | " + " | ".join(cells) + " |")
+        print(f"| {name} | {count} | {' / '.join(str(len(runs[name, h])) for h in HEURISTICS)} | " + " | ".join(cells) + " |")
 
 
 def domains(records):
     print("\n| domain | problems | objects | steps | CPU s | network | peak memory |\n|---|---|---|---:|---:|---:|---:|")
     for row in sorted(records, key=lambda row: row["domain"]):
-        _, cpu, network, _, memory, wall = summary(row)
+        _, cpu, network, _, memory = summary(row)
+        # Known to a tenth of a second.
+        share = f"{min(1, network / row['wall']):.0%}" if row["wall"] >= 1 else "-"
         names = ", ".join(name.removesuffix(".pddl") for name in row["problems"])
-        print(f"| {row['domain']} | {names} | {', '.join(map(str, row['objects']))} | {row['steps']} | {cpu:.1f} | {network / wall:.0%} | {memory / 1024:.0f} MiB |")
+        print(f"| {row['domain']} | {names} | {', '.join(map(str, row['objects']))} | {row['steps']} | {cpu:.1f} | {share} | {memory:.0f} MiB |")
 
 
-def evaluation(records):
+def solved(records):
     runs = defaultdict(dict)
     sizes = defaultdict(set)
-    learned_seeds = sorted({row["seed"] for row in records if row["seed"] is not None})
-    for row in records:
-        found = json.loads(row["out"])
-        key = row["domain"], row["size"], row["problem"]
-        runs[key][row["heuristic"], row["seed"]] = (found["outcome"] == "solved", found["evaluations"], row["cpu"])
-        sizes[row["domain"]].add(row["size"])
+    learned_seeds = sorted({row["model"]["seed"] for row in records if row["model"]})
+    for row in sorted(records, key=lambda row: row["domain"]):
+        # Names begin with what the problem was drawn with: blocks, balls, places.
+        size = int(row["problem"].partition("-")[0])
+        name, seed = (f"H-{row['heuristic']}", row["model"]["seed"]) if row["model"] else (row["heuristic"], None)
+        runs[row["domain"], size, row["problem"]][name, seed] = (row["outcome"] == "solved", row["evaluations"], row["cpu_seconds"])
+        sizes[row["domain"]].add(size)
     print("\n| domain | size | problems | " + " | ".join(f"{h} | H-{h} (seeds)" for h in HEURISTICS) + " |\n|---|---:|---:|" + "---:|" * 6)
     for domain in sizes:
         for size in [*sorted(sizes[domain]), None]:
@@ -123,32 +124,58 @@ def evaluation(records):
                         counts.append(f"{sum(r[0] for r in known)}" + ("" if len(known) == len(results) else f" of {len(known)}") if known else "-")
                     cells.append(" / ".join(counts))
             print(f"| {domain} | {size or 'all'} | {len(keys)} | " + " | ".join(cells) + " |")
-    print("\nMedians over the problems that both solve, base and learned (all seeds together): evaluations and CPU seconds of the process; and how often each needs fewer evaluations (a failure needs more than any success):\n")
-    print("| domain | heuristic | both solve | base | learned | base, CPU s | learned, CPU s | learned fewer | base fewer |\n|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("\nMedians over the problems that both solve, base and learned (all seeds together): evaluations and CPU seconds of the process; and how often each needs fewer (a failure needs more than any success):\n")
+    print("| domain | heuristic | both solve | evaluations: base | learned | learned fewer | base fewer | CPU s: base | learned | learned fewer | base fewer |\n|---|---|" + "---:|" * 9)
     for domain in sizes:
         for heuristic in HEURISTICS:
-            pairs, wins, losses = [], 0, 0
-            for key in (key for key in runs if key[0] == domain):
-                base = runs[key].get((heuristic, None))
-                for seed in learned_seeds:
-                    learned = runs[key].get((f"H-{heuristic}", seed))
-                    if not base or not learned or not (base[0] or learned[0]):
-                        continue
-                    if base[0] and learned[0]:
-                        pairs.append((base[1], learned[1], base[2], learned[2]))
-                    better = learned[0] and (not base[0] or learned[1] < base[1])
-                    worse = base[0] and (not learned[0] or base[1] < learned[1])
-                    wins, losses = wins + better, losses + worse
-            if pairs or wins or losses:
-                sides = [statistics.median(side) for side in zip(*pairs)]
-                medians = [f"{sides[0]:,.0f}", f"{sides[1]:,.0f}", f"{sides[2]:.3f}", f"{sides[3]:.3f}"] if pairs else ["-"] * 4
-                print(f"| {domain} | {heuristic} | {len(pairs)} | " + " | ".join(medians) + f" | {wins} | {losses} |")
+            # Evaluations, then CPU seconds: medians, and who needs fewer.
+            both, cells = 0, []
+            for measure, form in ((1, ",.0f"), (2, ".3f")):
+                pairs, wins, losses = [], 0, 0
+                for key in (key for key in runs if key[0] == domain):
+                    base = runs[key].get((heuristic, None))
+                    for learned in (runs[key].get((f"H-{heuristic}", seed)) for seed in learned_seeds):
+                        if not base or not learned:
+                            continue
+                        ours, theirs = (run[measure] if run[0] else float("inf") for run in (learned, base))
+                        wins, losses = wins + (ours < theirs), losses + (theirs < ours)
+                        if base[0] and learned[0]:
+                            pairs.append((theirs, ours))
+                both = len(pairs)
+                cells += [f"{statistics.median(side):{form}}" for side in zip(*pairs)] or ["-", "-"]
+                cells += [str(wins), str(losses)]
+            print(f"| {domain} | {heuristic} | {both} | " + " | ".join(cells) + " |")
+
+
+def costs(records):
+    """Microseconds of an evaluation, by size: medians of searches with at least 100."""
+    names = [name for h in HEURISTICS for name in (h, f"H-{h}")]
+    cost = defaultdict(list)
+    for row in records:
+        if row["evaluations"] >= 100:
+            name = f"H-{row['heuristic']}" if row["model"] else row["heuristic"]
+            cost[row["domain"], row["objects"], name].append(row["search_cpu_seconds"] / row["evaluations"] * 1e6)
+    print("\n| domain | objects | " + " | ".join(names) + " |\n|---|---:|" + "---:|" * len(names))
+    for domain, objects in sorted({key[:2] for key in cost}):
+        medians = [statistics.median(cost[domain, objects, name]) if cost[domain, objects, name] else None for name in names]
+        cells = ["-" if median is None else f"{median:.1f}" if median < 10 else f"{median:.0f}" for median in medians]
+        print(f"| {domain} | {objects} | " + " | ".join(cells) + " |")
+
+
+def evaluations(records):
+    solved(records)
+    costs(records)
 
 
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/results")
-    for phase, table in (("train", training), ("extra", extra), ("eval", evaluation), ("domains", domains)):
-        records = rows(folder, phase)
+    for table, plain, packed in (
+        (training, "training.jsonl", "training"),
+        (extra, "extra.jsonl", "training-extra"),
+        (evaluations, "fresh/evaluations.jsonl", "training-evaluations"),
+        (domains, "domains.jsonl", "training-domains"),
+    ):
+        records = rows(folder, plain, packed)
         if records:
             table(records)
             print()

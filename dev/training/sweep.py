@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""Everything that docs/results/training.md is made of, on all cores.
+"""The runs of docs/results/training.md that no experiment makes: other training sets, and the competition's domains.
 
-    dev/training/sweep.py all --out RESULTS       # the four phases below, one after the other
-    dev/training/sweep.py train --out RESULTS     # eight domains, three heuristics, several seeds
     dev/training/sweep.py extra --out RESULTS     # other training sets, which explain differences to the paper
-    dev/training/sweep.py eval --out RESULTS      # the models of the first three seeds and their bases on fresh problems
     dev/training/sweep.py domains --out RESULTS   # 200 steps with the reference network in every competition domain
-    dev/training/sweep.py pack --out RESULTS      # the records, packed, to docs/results
+    dev/training/sweep.py pack --out RESULTS      # all records of the page, packed, to docs/results
     dev/training/report.py RESULTS                # the tables
 
-One JSON line a run (train.jsonl and so on), with revision, machine, CPU seconds and peak memory of the process. Killed and
-started again it does only what is missing. Needs Python 3.9 and the release binary, nothing else; `extra` reads
-problems of the field's generators and `domains` competition problems, from folders that --instances and --benchmarks name.
+RESULTS may be the folder of the experiment that made the rest. One JSON line a run (extra.jsonl, domains.jsonl), with revision,
+machine, CPU seconds and peak memory of the process. Killed and started again it does only what is missing. Needs Python 3.9
+and the release binary, nothing else; `extra` reads problems of the field's generators and `domains` competition problems,
+from folders that --instances and --benchmarks name.
 """
 
 import argparse
@@ -27,22 +25,12 @@ import threading
 import time
 from pathlib import Path
 
-DOMAINS = ["visitall", "logistics", "gripper", "parking", "ferry", "satellite", "blocks", "miconic"]
-HEURISTICS = ["ff", "add", "blind"]
 # As in the paper: four layers where memory was short.
 LAYERS = {"logistics": "4", "satellite": "4"}
-# Fresh problems: seeds that no suite uses, ten of each size.
-FRESH = {
-    "blocks": ("--blocks", [10, 15, 20, 25, 30]),
-    "gripper": ("--balls", [12, 14, 16, 18, 20, 30, 40, 50, 60]),
-    "ferry": ("--cars", [7, 8, 9, 10, 11, 15, 20, 25, 30]),
-}
-FRESH_SEED = 7_000_000
-# Blind and H-blind are run on the smaller sizes only: a failure costs 100,000 evaluations of up to 5 ms.
-BLIND_UP_TO = {"gripper": 20, "ferry": 11}
 # Of 50 draws of the field's generator in visitall so many have every goal in reach (expected number, by 4,000 draws a setting).
 REACHABLE = {(3, 0.5): 31, (3, 1.0): 25, (4, 0.5): 39, (4, 1.0): 34, (5, 0.5): 43, (5, 1.0): 40}
-PHASES = ["train", "extra", "eval", "domains"]
+# Packed beside the page: the record files of a folder, and their names there.
+PACKED = {"training.jsonl": "training", "fresh/evaluations.jsonl": "training-evaluations", "extra.jsonl": "training-extra", "domains.jsonl": "training-domains"}
 
 
 def field(name):
@@ -61,17 +49,17 @@ def reachable(problem):
     return problem["seed"] - 1_000_000 < REACHABLE[parameters["size"], parameters["ratio"]]
 
 
-# Other training sets: name, domain, where the set comes from, and further flags.
+# Other training sets: name, domain, where the set comes from, further flags, and how many seeds for which heuristics.
 EXTRA = [
-    ("blocks, the field's problems", "blocks", field("blocks"), []),
-    ("ferry, at most 7 objects", "ferry", at_most(7), []),
-    ("logistics, at most 13 objects", "logistics", at_most(13), []),
-    ("parking, the field's problems", "parking", field("parking"), []),
-    ("satellite, at most 13 objects", "satellite", at_most(13), []),
+    ("ferry, at most 7 objects", "ferry", at_most(7), [], {"blind": 5, "add": 5, "ff": 5}),
+    ("blocks, the field's problems", "blocks", field("blocks"), [], {"blind": 5, "add": 5, "ff": 5}),
+    ("satellite, at most 13 objects", "satellite", at_most(13), [], {"blind": 3, "add": 3, "ff": 3}),
     # The names of targets and observations are random: by names there are almost as many buckets as problems.
-    ("satellite, at most 13 objects, buckets by object count", "satellite", at_most(13), ["--bucket-by", "object-count"]),
-    ("visitall, unsolvable draws dropped", "visitall", reachable, []),
-    ("visitall, the field's problems", "visitall", field("visitall"), []),
+    ("satellite, at most 13 objects, buckets by object count", "satellite", at_most(13), ["--bucket-by", "object-count"],
+     {"blind": 3, "add": 3, "ff": 3}),
+    ("parking, the field's problems", "parking", field("parking"), [], {"blind": 3, "add": 2, "ff": 2}),
+    ("logistics, at most 13 objects", "logistics", at_most(13), [], {"add": 2, "ff": 2}),
+    ("visitall, unsolvable draws dropped", "visitall", reachable, [], {"ff": 2}),
 ]
 
 
@@ -112,7 +100,7 @@ def work(jobs, path, args, deadline):
         if job["key"] not in done:
             waiting.put(job)
     lock = threading.Lock()
-    origin = {"revision": revision(), "machine": machine(), "at_a_time": args.jobs}
+    origin = {"revision": args.revision or revision(), "machine": machine(), "at_a_time": args.jobs}
 
     def loop():
         while deadline - time.time() > 5:
@@ -169,61 +157,21 @@ def training(args, problems, domain, heuristic, seed, model):
             "--no-log", "--checkpoint-every", "0", "--out", model]
 
 
-def train_jobs(args):
-    (args.out / "models").mkdir(exist_ok=True)
-    for seed in args.seeds:
-        for domain in args.domains:
-            for heuristic in HEURISTICS:
-                name = f"{domain}-{heuristic}-{seed}"
-                model = args.out / "models" / f"{name}.safetensors"
-                yield {"key": name, "domain": domain, "heuristic": heuristic, "seed": seed, "steps": args.steps,
-                       "command": training(args, suite(args, domain), domain, heuristic, seed, model)}
-
-
 def extra_jobs(args):
     (args.out / "models").mkdir(exist_ok=True)
-    for name, domain, source, flags in EXTRA:
-        if domain not in args.domains:
-            continue
+    for name, domain, source, flags, runs in EXTRA:
         # A set of the field's is a folder; any other is a part of the suite.
         problems = source(args) if name.endswith("the field's problems") else part_of_suite(args, name, domain, source)
         if not problems.is_dir():
             print(f"{name}: left out, there is no {problems}")
             continue
         count = sum(file.name != "domain.pddl" for file in problems.glob("*.pddl"))
-        for seed in args.extra_seeds:
-            for heuristic in HEURISTICS:
+        for heuristic, seeds in runs.items():
+            for seed in range(seeds):
                 model = args.out / "models" / f"extra-{slug(name)}-{heuristic}-{seed}"
                 yield {"key": f"{name}/{heuristic}/{seed}", "set": name, "problems": count, "domain": domain, "heuristic": heuristic,
                        "seed": seed, "steps": args.steps,
                        "command": [*training(args, problems, domain, heuristic, seed, model), *flags]}
-
-
-def eval_jobs(args):
-    for domain, (flag, sizes) in FRESH.items():
-        if domain not in args.domains:
-            continue
-        for size in sizes:
-            folder = args.out / f"eval-{domain}-{size}"
-            places = ["--locations", str(size)] if domain == "ferry" else []
-            generate(args.homing, folder, domain, flag, str(size), *places, "--seeds", f"{FRESH_SEED}..{FRESH_SEED + args.fresh}")
-            for problem in sorted(folder.glob("*.pddl")):
-                if problem.name == "domain.pddl":
-                    continue
-                for heuristic in HEURISTICS:
-                    if heuristic == "blind" and size > BLIND_UP_TO.get(domain, size):
-                        continue
-                    solve = [args.homing, "solve", problem, "--max-evaluations", str(args.max_evaluations), "--json"]
-                    common = {"domain": domain, "size": size, "problem": problem.name}
-                    yield {"key": f"{domain}/{problem.name}/{heuristic}", **common, "heuristic": heuristic, "seed": None,
-                           "command": [*solve, "--heuristic", heuristic]}
-                    for seed in list(args.seeds)[:3]:
-                        model = args.out / "models" / f"{domain}-{heuristic}-{seed}.safetensors"
-                        if not model.exists():
-                            continue
-                        yield {"key": f"{domain}/{problem.name}/H-{heuristic}-{seed}", **common,
-                               "heuristic": f"H-{heuristic}", "seed": seed,
-                               "command": [*solve, "--model", model, "--threads", "1"]}
 
 
 def objects(homing, problem):
@@ -256,35 +204,31 @@ def domain_jobs(args):
     return sorted(jobs, key=lambda job: job["objects"][-1])
 
 
+def order(record):
+    return record["domain"], record.get("problem", ""), record.get("heuristic", ""), record["key"]
+
+
 def pack(args):
     """The records as they stand beside the page; the same records give the same bytes."""
-    for phase, name in zip(PHASES, ("goals", "extra", "eval", "domains")):
-        records = args.out / f"{phase}.jsonl"
+    for source, name in PACKED.items():
+        records = args.out / source
         if records.exists():
-            lines = sorted(records.read_text().splitlines(keepends=True), key=lambda line: json.loads(line)["key"])
-            target = args.to / f"training-{name}.jsonl.gz"
+            # Neighbours that are alike pack well.
+            lines = sorted(records.read_text().splitlines(keepends=True), key=lambda line: order(json.loads(line)))
+            target = args.to / f"{name}.jsonl.gz"
             target.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
             print(f"{target}: {len(lines)} records")
 
 
-def seeds(text):
-    first, _, end = text.partition("..")
-    return range(int(first), int(end) if end else int(first) + 1)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("phase", choices=[*PHASES, "all", "pack"])
+    parser.add_argument("phase", choices=["extra", "domains", "pack"])
     parser.add_argument("--homing", default="target/release/homing", help="the binary (default: %(default)s)")
-    parser.add_argument("--out", type=Path, required=True, help="folder for suites, models and records")
+    parser.add_argument("--revision", help="what it was built from (default: the sources beside this script)")
+    parser.add_argument("--out", type=Path, required=True, help="folder for problems, models and records")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: all cores)")
-    parser.add_argument("--seeds", type=seeds, default=range(6), metavar="A..B", help="seeds to train (default: 0..6)")
-    parser.add_argument("--extra-seeds", type=seeds, default=range(5), metavar="A..B", help="seeds of the phase `extra` (default: 0..5)")
-    parser.add_argument("--domains", type=lambda text: text.split(","), default=DOMAINS, metavar="A,B", help="only these of the eight")
-    parser.add_argument("--steps", type=int, default=10_000, help="steps of a training run (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=10_000, help="steps in the phase `extra` (default: %(default)s)")
     parser.add_argument("--domain-steps", type=int, default=200, help="steps in the phase `domains` (default: %(default)s)")
-    parser.add_argument("--fresh", type=int, default=10, help="fresh problems of each size (default: %(default)s)")
-    parser.add_argument("--max-evaluations", type=int, default=100_000, help="limit of each search (default: %(default)s)")
     parser.add_argument("--instances", type=Path, default=Path("../shared/instances"), help="problems of the field's generators (default: %(default)s)")
     parser.add_argument("--benchmarks", type=Path, default=Path("../shared/benchmarks"), help="competition problems (default: %(default)s)")
     parser.add_argument("--to", type=Path, default=Path("docs/results"), help="where `pack` puts the records (default: %(default)s)")
@@ -294,9 +238,8 @@ def main():
     if args.phase == "pack":
         return pack(args)
     deadline = time.time() + args.seconds
-    jobs = {"train": train_jobs, "extra": extra_jobs, "eval": eval_jobs, "domains": domain_jobs}
-    for phase in PHASES if args.phase == "all" else [args.phase]:
-        work(jobs[phase](args), args.out / f"{phase}.jsonl", args, deadline)
+    jobs = {"extra": extra_jobs, "domains": domain_jobs}[args.phase](args)
+    work(jobs, args.out / f"{args.phase}.jsonl", args, deadline)
 
 
 if __name__ == "__main__":

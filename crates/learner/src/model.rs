@@ -29,7 +29,7 @@ pub struct TrainingSummary {
     pub episodes: u64,
     /// Problems trained on.
     pub problems: u64,
-    /// Mean loss of the last 100 SGD steps.
+    /// Mean loss of the last 100 SGD steps; 0 where there was none.
     pub loss: f64,
 }
 

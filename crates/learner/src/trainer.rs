@@ -194,7 +194,12 @@ impl<'t> Trainer<'t> {
     /// The model as it is now.
     pub fn model(&self) -> Model {
         let losses = &self.recent_losses;
-        let loss = losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+        let loss = if losses.is_empty() {
+            // The sum of nothing is -0.0.
+            0.0
+        } else {
+            losses.iter().sum::<f64>() / losses.len() as f64
+        };
         Model {
             header: ModelHeader {
                 format_version: FORMAT_VERSION,

@@ -5,7 +5,7 @@ mod common;
 use std::sync::OnceLock;
 
 use common::{fixture, hasty, parse_texts, root, task, text, train};
-use homing_learner::{FORMAT_VERSION, Learned, Model, ModelError};
+use homing_learner::{FORMAT_VERSION, Learned, Model, ModelError, TrainConfig};
 use homing_nlm::SplitMix64;
 use homing_planner::{Heuristic, States};
 
@@ -55,6 +55,16 @@ fn there_and_back() {
     let read = Model::from_file(&bytes).expect("a model");
     assert_eq!(read, *model());
     assert!(read.to_file().expect("a file") == bytes);
+}
+
+#[test]
+fn a_run_that_ends_before_the_first_sgd_step_has_loss_0() {
+    let config = TrainConfig {
+        steps: 5,
+        ..hasty()
+    };
+    let loss = train(&fixture("blocks"), &config, 1, 1).header.summary.loss;
+    assert!(loss == 0.0 && loss.is_sign_positive(), "{loss:?}");
 }
 
 /// Numbers that a careless reader of decimals gets wrong in the last bit.
