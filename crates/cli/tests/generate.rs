@@ -1,43 +1,12 @@
 //! `homing generate` and `homing suite` as a user meets them.
 
-use std::collections::BTreeMap;
+#[path = "commands/runs.rs"]
+#[allow(dead_code, unused_imports, unused_macros)] // of what the tests of the other commands use
+mod runs;
+
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn homing(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_homing"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn succeeds(arguments: &[&str]) -> String {
-    let output = homing(arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said, "");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn fails(code: i32, arguments: &[&str]) -> String {
-    let output = homing(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{said}");
-    assert_eq!(output.stdout, b"");
-    said
-}
-
-/// Every file of a folder.
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            (name, std::fs::read(path).unwrap())
-        })
-        .collect()
-}
+use runs::{contents, fails, succeeds};
 
 fn manifest(folder: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(folder.join("manifest.json")).unwrap()).unwrap()

@@ -1,50 +1,20 @@
 //! `homing report` as a user meets it, in a terminal and in a browser.
 
-use std::collections::BTreeMap;
+#[path = "commands/runs.rs"]
+#[allow(dead_code, unused_imports, unused_macros)] // of what the tests of the other commands use
+mod runs;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+
+use runs::{contents, fails, succeeds};
 
 fn records() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/tests/report/records")
 }
 
-fn homing(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_homing"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn succeeds(arguments: &[&str]) -> String {
-    let output = homing(arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said, "");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn fails(arguments: &[&str]) -> String {
-    let output = homing(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(33), "{said}");
-    assert_eq!(output.stdout, b"");
-    said
-}
-
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
-}
-
-/// Every file of a folder.
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            (name, std::fs::read(path).unwrap())
-        })
-        .collect()
 }
 
 /// A folder with copies of the stored records.
@@ -137,28 +107,28 @@ fn title_and_thresholds() {
 fn bad_input_is_named_and_nothing_is_written() {
     let folder = copied();
     let at = |name: &str| folder.path().join(name);
-    let said = fails(&["report", text(&at("nothing"))]);
+    let said = fails(33, &["report", text(&at("nothing"))]);
     assert!(
         said.contains("nothing: there is no such file or folder"),
         "{said}"
     );
 
     std::fs::create_dir(at("empty")).unwrap();
-    let said = fails(&["report", text(&at("empty"))]);
+    let said = fails(33, &["report", text(&at("empty"))]);
     assert!(
         said.contains("neither evaluations.jsonl nor training.jsonl in"),
         "{said}"
     );
 
     std::fs::write(at("empty/evaluations.jsonl"), "").unwrap();
-    let said = fails(&["report", text(&at("empty"))]);
+    let said = fails(33, &["report", text(&at("empty"))]);
     assert!(said.contains("there are no records in"), "{said}");
     assert!(!at("empty/report").exists());
 
     let mut broken = std::fs::read_to_string(at("evaluations.jsonl")).unwrap();
     broken.insert_str(broken.find('\n').unwrap() + 1, "{\"format\":1}\n");
     std::fs::write(at("empty/evaluations.jsonl"), &broken).unwrap();
-    let said = fails(&["report", text(&at("empty"))]);
+    let said = fails(33, &["report", text(&at("empty"))]);
     assert!(
         said.contains("evaluations.jsonl:2: not a record: missing field"),
         "{said}"
@@ -167,21 +137,27 @@ fn bad_input_is_named_and_nothing_is_written() {
 
     let newer = broken.replacen("\"format\":1", "\"format\":9", 1);
     std::fs::write(at("empty/evaluations.jsonl"), newer).unwrap();
-    let said = fails(&["report", text(&at("empty"))]);
+    let said = fails(33, &["report", text(&at("empty"))]);
     assert!(
         said.contains("evaluations.jsonl:1:") && said.contains("use a newer homing"),
         "{said}"
     );
 
     std::fs::write(at("taken"), "a file").unwrap();
-    let said = fails(&["report", "--out", text(&at("taken")), text(folder.path())]);
+    let said = fails(
+        33,
+        &["report", "--out", text(&at("taken")), text(folder.path())],
+    );
     assert!(
         said.contains("cannot write") && said.contains("taken"),
         "{said}"
     );
     assert_eq!(std::fs::read(at("taken")).unwrap(), b"a file");
 
-    let said = fails(&["report", "--threshold", "blocks=many", text(folder.path())]);
+    let said = fails(
+        33,
+        &["report", "--threshold", "blocks=many", text(folder.path())],
+    );
     assert!(
         said.contains("`many` is not a number of evaluations"),
         "{said}"

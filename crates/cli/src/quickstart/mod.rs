@@ -105,12 +105,7 @@ fn experiment_text(arguments: &Quickstart, small: &str, large: &str) -> String {
 fn problems(draws: &[Draw]) -> anyhow::Result<Vec<ProblemFile>> {
     let bug = |error: homing_lab::ParameterError| Failure::because(Exit::Bug, error.to_string());
     let drawn = draw(draws, |_| {}).map_err(bug)?;
-    let files = drawn.instances.into_iter().map(|instance| ProblemFile {
-        file: instance.draw.file(),
-        text: instance.problem.to_string(),
-        objects: instance.problem.objects.len(),
-    });
-    Ok(files.collect())
+    Ok(drawn.instances.iter().map(ProblemFile::from).collect())
 }
 
 fn plan(arguments: &Quickstart) -> anyhow::Result<(Plan, String)> {

@@ -3,6 +3,7 @@
 mod check;
 mod help;
 mod nonsense;
+#[allow(dead_code)] // of what the tests of the other commands use
 mod runs;
 mod solve;
 mod streams;

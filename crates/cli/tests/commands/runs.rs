@@ -1,5 +1,6 @@
 //! Running the command and looking at what came of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -75,6 +76,33 @@ macro_rules! run {
     };
 }
 pub(crate) use run;
+
+/// What a run prints that ends well and has nothing else to say.
+#[track_caller]
+pub(crate) fn succeeds(arguments: &[&str]) -> String {
+    let run = run_with(arguments).ends_with(0);
+    assert_eq!(run.stderr, "");
+    run.stdout
+}
+
+/// What a run says that ends with this code and prints nothing.
+#[track_caller]
+pub(crate) fn fails(code: i32, arguments: &[&str]) -> String {
+    let run = run_with(arguments).ends_with(code);
+    assert_eq!(run.stdout, "");
+    run.stderr
+}
+
+/// Every file of a folder.
+pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    entries(folder)
+        .into_iter()
+        .map(|name| {
+            let bytes = std::fs::read(folder.join(&name)).expect("a file");
+            (name, bytes)
+        })
+        .collect()
+}
 
 /// The repository's root.
 pub(crate) fn root() -> PathBuf {

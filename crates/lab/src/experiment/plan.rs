@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::spec::{SearchKind, SelectSpec, Spec, SpecError};
 use crate::domains::DomainName;
 use crate::record::{Evaluation, ModelOfRun, Outcome, RECORD_FORMAT};
-use crate::suite::{Manifest, Suite, draw, text_hash};
+use crate::suite::{Instance, Manifest, Suite, draw, text_hash};
 
 /// A problem of a set.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,16 @@ pub struct ProblemFile {
     pub text: String,
     /// |O|
     pub objects: usize,
+}
+
+impl From<&Instance> for ProblemFile {
+    fn from(instance: &Instance) -> Self {
+        Self {
+            file: instance.draw.file(),
+            text: instance.problem.to_string(),
+            objects: instance.problem.objects.len(),
+        }
+    }
 }
 
 /// Problems of one domain, and the folder they go to.
@@ -148,11 +158,7 @@ impl ProblemSet {
         if !whole {
             drawn.dropped.clear();
         }
-        let problems = drawn.instances.iter().map(|instance| ProblemFile {
-            file: instance.draw.file(),
-            text: instance.problem.to_string(),
-            objects: instance.problem.objects.len(),
-        });
+        let problems = drawn.instances.iter().map(ProblemFile::from);
         let label = suite.as_str();
         let mut set = Self::new(domain.as_str(), label, domain.text(), problems.collect());
         set.manifest = Some(drawn.manifest(whole.then_some(suite), domain));

@@ -1,6 +1,6 @@
 //! Coverage, what is missing of it, and coverage of others.
 
-use super::{BEFORE, NOTHING, heads, paper_in, scrolling, shown, to_runs};
+use super::{BEFORE, NOTHING, heads, paper_in, row_head, scrolling, shown, to_runs};
 use crate::paper::{self, PaperDomain};
 use crate::report::coverage::{Learned, Mark};
 use crate::report::figures::class_of;
@@ -22,7 +22,6 @@ pub(in crate::report) fn coverage(content: &Content<'_>, section: &Section<'_>) 
     let before = BEFORE;
     let mut body = String::new();
     for domain in domains(section) {
-        let label = &content.book.domains[domain].label;
         let of = |name: &str| row_of(section, domain, name);
         let problems = names
             .iter()
@@ -30,19 +29,7 @@ pub(in crate::report) fn coverage(content: &Content<'_>, section: &Section<'_>) 
             .map(|row| row.coverage.problems);
         let problems = problems.max().unwrap_or(0);
         let paper = paper_in(content, section, domain);
-        let beside = paper.map_or(String::new(), |paper| {
-            format!("<small class=\"paper\">paper {}</small>", paper.problems)
-        });
-        body.push_str(&format!(
-            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{}{beside}</td>",
-            html(label),
-            to_runs(
-                content,
-                section,
-                &problems.to_string(),
-                &[("domain", label)]
-            )
-        ));
+        body.push_str(&row_head(content, section, domain, problems));
         for name in &names {
             let Some(row) = of(name) else {
                 body.push_str(&NOTHING.repeat(columns.len()));

@@ -57,6 +57,29 @@ fn paper_in<'c>(
     known.filter(|_| content.book.searches[search].as_in_paper())
 }
 
+/// The first two cells of a row: the domain, and its problems beside the paper's.
+fn row_head(
+    content: &Content<'_>,
+    section: &Section<'_>,
+    domain: usize,
+    problems: usize,
+) -> String {
+    let label = &content.book.domains[domain].label;
+    let beside = paper_in(content, section, domain).map_or(String::new(), |paper| {
+        format!("<small class=\"paper\">paper {}</small>", paper.problems)
+    });
+    format!(
+        "<tr><th scope=\"row\" class=\"left\">{}</th><td>{}{beside}</td>",
+        html(label),
+        to_runs(
+            content,
+            section,
+            &problems.to_string(),
+            &[("domain", label)]
+        )
+    )
+}
+
 /// A table that may scroll sideways on narrow screens. `groups` are the columns that belong
 /// together: how many of them, and how many columns each has.
 fn scrolling(caption: &str, groups: &[usize], head: &str, body: &str) -> String {
@@ -121,19 +144,7 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
             .iter()
             .filter_map(|name| Some(row_of(section, domain, name)?.wins.as_ref()?.problems));
         let problems = problems.max().unwrap_or(0);
-        let beside = paper_in(content, section, domain).map_or(String::new(), |paper| {
-            format!("<small class=\"paper\">paper {}</small>", paper.problems)
-        });
-        body.push_str(&format!(
-            "<tr><th scope=\"row\" class=\"left\">{}</th><td>{}{beside}</td>",
-            html(label),
-            to_runs(
-                content,
-                section,
-                &problems.to_string(),
-                &[("domain", label)]
-            )
-        ));
+        body.push_str(&row_head(content, section, domain, problems));
         for name in &names {
             let Some(wins) = row_of(section, domain, name).and_then(|row| row.wins.as_ref()) else {
                 body.push_str(&NOTHING.repeat(2));
