@@ -6,7 +6,9 @@
 
 mod classes;
 mod index;
+mod names;
 mod pair_classes;
+mod patterns;
 mod sparse;
 mod triples;
 
@@ -19,7 +21,9 @@ use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::Classes;
 use index::Index;
+use names::Names;
 use pair_classes::PairClasses;
+use patterns::Patterns;
 use sparse::Sparse;
 use std::collections::BTreeMap;
 use std::ptr::{null, null_mut};
@@ -29,6 +33,8 @@ use std::sync::Arc;
 pub(crate) struct FeatureEngine {
     /// Recompute triples always, for tests.
     always_recompute: bool,
+    /// Take kinds of pairs for patterns always, for tests.
+    never_typed: bool,
     indices: BTreeMap<(usize, bool), Arc<Index>>,
     own: [Buffer; 3],
     red: [Buffer; 3],
@@ -40,12 +46,16 @@ pub(crate) struct FeatureEngine {
     expanded: Buffer,
     /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
     pairs: Vec<Buffer>,
-    classes: Classes,
+    names: Names,
+    patterns: Patterns,
+    /// Classes of orbits by the classes of their pairs, and by their patterns.
+    typed: Classes,
+    untyped: Classes,
     pair_classes: PairClasses,
     sparse: Sparse,
     /// See [`Far`](crate::kernels::sparse::Far): both factors, then the product.
     far: Buffer,
-    /// The class of each orbit in the first layer.
+    /// The class of each orbit.
     orbit_classes: Vec<u32>,
     coefficients: Buffer,
     /// Coefficients of the input, where those of layers are not stored.
@@ -86,7 +96,9 @@ impl FeatureEngine {
         several.map(Buffer::bytes).sum::<usize>()
             + singles.into_iter().map(Buffer::bytes).sum::<usize>()
             + self.orbit_classes.capacity() * 4
-            + self.classes.bytes()
+            + self.patterns.bytes()
+            + self.typed.bytes()
+            + self.untyped.bytes()
             + self.pair_classes.bytes()
             + self.sparse.bytes()
     }
@@ -107,19 +119,20 @@ impl FeatureEngine {
         let plan = job.plan;
         let index = self.index(job.structure.objects(), plan.distinct);
         self.reserve(plan, &index);
+        self.names
+            .find(job.structure, pair_classes::may_be_finite(plan));
         self.load(job, &index);
-        let first = self.classify(job, &index);
-        self.classify_pairs(job, &index, first);
+        let finite = self.classify(job, &index);
         if plan.max_arity == 3 {
-            self.load_triples(job, &index, first);
+            self.load_triples(job, &index, finite);
         }
         for (layer, composes) in plan.layers.iter().enumerate() {
             for (n, compose) in composes.iter().enumerate() {
                 let weights = &job.weights[layer][n];
                 if n == 3 {
-                    self.triples(job, &index, layer, first);
+                    self.triples(job, &index, layer, finite);
                 } else if n == 2 && layer == 0 && self.pair_classes.used() {
-                    self.pairs_by_class(job, &index, compose);
+                    self.pairs_by_class(job, &index, compose, finite);
                 } else {
                     self.compose(job, &index, [layer, n], compose, weights);
                 }
@@ -159,9 +172,12 @@ impl FeatureEngine {
             let inputs = plan.inputs(n);
             for (c, x) in job.structure.propositions(n) {
                 let (target, row) = match *x {
-                    [x] => (0, usize::from(x)),
+                    [x] => (0, self.names.of(x)),
                     [x, y] if plan.distinct && x == y => continue,
-                    [x, y] => (usize::from(x), index.row(usize::from(x), usize::from(y))),
+                    [x, y] => {
+                        let (x, y) = (self.names.of(x), self.names.of(y));
+                        (x, index.row(x, y))
+                    }
                     _ => unreachable!("pairs at most"),
                 };
                 if self.own[n].at(row * own + c) != 0.0 {
@@ -268,7 +284,7 @@ impl FeatureEngine {
         let mut starts = Starts::NONE;
         if let Some(map) = &compose.own {
             let mut run = run(&self.own[n], plan.own_columns[n], map, &weights.own);
-            if n == 2 && self.pair_classes.starts(plan, layer).is_some() {
+            if n == 2 && self.pair_classes.starts(plan, layer) {
                 starts = self.pair_classes.start(plan, layer, &mut run, map);
             }
             runs.push(run);

@@ -2,11 +2,15 @@
 //!
 //! Where inputs are boolean and the first layer's triples are finite (see `classes`), its pairs are
 //! too: a pair is a function of the unary propositions of both objects, their types, and of
-//! its pattern. So is what it adds to the triples of the second layer.
+//! its pattern. So is what it adds to the triples of the first two layers.
 
-use super::classes::{Classes, First, NONE, PATTERN_BITS, PATTERNS, differences, sums};
+use super::classes::{Finite, may_be_finite as triples_may_be_finite};
 use super::index::Index;
+use super::names::Names;
+use super::patterns::{PATTERN_BITS, PATTERNS, Patterns, bit, differences, sums};
 use super::{FeatureEngine, Job};
+use crate::buffer::Buffer;
+use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::pair_tables::CopyPairs;
 use crate::kernels::rows::{PairMap, RowMap, RowRun, Starts};
@@ -16,14 +20,16 @@ use std::ptr::{null, null_mut};
 /// More types than this in one structure, and its pairs are computed one by one.
 const TYPES: usize = 1 << TYPE_BITS;
 const TYPE_BITS: u32 = 4;
+/// No class yet.
+const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(crate) struct PairClasses {
     /// Whether the structure at hand is one of few types.
     used: bool,
-    /// Whether records have what the second layer's triples read.
-    expands: bool,
     /// The numbering of patterns these tables belong to, and so the weights.
+    patterns: u64,
+    /// How often classes were numbered afresh.
     restarts: u64,
     /// The bits of each type.
     types: Vec<u64>,
@@ -33,17 +39,53 @@ pub(crate) struct PairClasses {
     members: Vec<[u16; 3]>,
     /// `[type][2][Q']`: what an object adds to pairs.
     of_types: Vec<f32>,
-    /// `[class][record]`: what [`CopyPairs`] copies, then for each later layer what its
-    /// pairs read of it, u and v.
-    table: Vec<f32>,
+    /// How many classes have a record.
+    filled: usize,
+    /// `[class][record]`, see [`Record`].
+    table: Buffer,
     /// The class of each pair of the structure at hand.
-    class: Vec<u32>,
-    bits: Vec<u64>,
+    of_pair: Vec<u32>,
     type_of: Vec<u16>,
 }
 
+/// What is kept of a class of pairs, one after the other: the rows of (a, b) and (b, a), their sum and difference, what
+/// both add to triples of the first and the second layer, and for every later layer what its pairs
+/// read of them, u and v.
+#[derive(Clone, Copy)]
+struct Record {
+    features: usize,
+    layers: usize,
+    /// Whether it has what triples read.
+    expands: bool,
+}
+
+impl Record {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            features: plan.features,
+            layers: plan.layers.len(),
+            expands: expand(plan).is_some(),
+        }
+    }
+
+    /// Where what it adds to a layer's triples begins.
+    fn parts(self, layer: usize) -> usize {
+        (4 + 6 * layer) * self.features
+    }
+
+    /// Where what a layer's pairs read of it begins.
+    fn starts(self, layer: usize) -> usize {
+        let before = if self.expands { 16 } else { 4 };
+        (before + 2 * (layer - 1)) * self.features
+    }
+
+    fn len(self) -> usize {
+        self.starts(self.layers)
+    }
+}
+
 /// The map from the pairs of the first layer to the triples of the second.
-fn expand(plan: &Plan) -> Option<&MapPlan> {
+pub(super) fn expand(plan: &Plan) -> Option<&MapPlan> {
     let map = plan.layers.get(1)?.get(3)?.expand.as_ref()?;
     (map.columns.end <= plan.inputs(2) + plan.features).then_some(map)
 }
@@ -55,8 +97,10 @@ fn later_pairs(plan: &Plan, layer: usize) -> Option<&MapPlan> {
     (layer > 0 && map.columns.start < known && known <= map.columns.end).then_some(map)
 }
 
-fn may_be_finite(plan: &Plan) -> bool {
-    plan.inputs(1) <= 64
+/// Whether the first layer's pairs are a function of patterns and types.
+pub(super) fn may_be_finite(plan: &Plan) -> bool {
+    triples_may_be_finite(plan)
+        && plan.inputs(1) <= 64
         && plan.layers[0].get(2).is_some_and(|compose| {
             compose.red.is_none() && compose.own.is_some() && compose.column == Some(plan.inputs(2))
         })
@@ -64,7 +108,7 @@ fn may_be_finite(plan: &Plan) -> bool {
 
 impl PairClasses {
     pub(crate) fn bytes(&self) -> usize {
-        (self.table.capacity() + self.class_of.capacity() + self.class.capacity()) * 4
+        self.table.bytes() + (self.class_of.capacity() + self.of_pair.capacity()) * 4
     }
 
     /// Whether the first layer's pairs come from the table.
@@ -72,21 +116,33 @@ impl PairClasses {
         self.used
     }
 
-    /// Whether what pairs add to this layer's triples comes from the table.
-    pub(super) fn expanded_in(&self, layer: usize) -> bool {
-        self.used && self.expands && layer == 1
+    /// Tells this numbering, and the weights it goes with, from those before.
+    pub(super) fn numbering(&self) -> u64 {
+        self.restarts
     }
 
-    fn record(&self, plan: &Plan) -> usize {
-        let starts = 2 * (plan.layers.len() - 1);
-        plan.features * (starts + if self.expands { 10 } else { 4 })
+    /// The class of each pair of the structure at hand.
+    pub(super) fn of_pair(&self) -> &[u32] {
+        &self.of_pair
     }
 
-    /// Where in a record a layer's pairs find what they read of the first layer's, if they do.
-    pub(super) fn starts(&self, plan: &Plan, layer: usize) -> Option<usize> {
-        let before = if self.expands { 10 } else { 4 };
-        (self.used && later_pairs(plan, layer).is_some())
-            .then(|| plan.features * (before + 2 * (layer - 1)))
+    /// Whether what pairs add to the second layer's triples comes from the table.
+    pub(super) fn expanded(&self, plan: &Plan) -> bool {
+        self.used && expand(plan).is_some()
+    }
+
+    /// What pairs add to the triples of the first or the second layer.
+    pub(super) fn parts(&self, plan: &Plan, layer: usize) -> KindParts {
+        let record = Record::new(plan);
+        KindParts {
+            parts: self.table.as_ptr().wrapping_add(record.parts(layer)),
+            stride: record.len(),
+        }
+    }
+
+    /// Whether a layer's pairs read the first layer's from the table.
+    pub(super) fn starts(&self, plan: &Plan, layer: usize) -> bool {
+        self.used && later_pairs(plan, layer).is_some()
     }
 
     /// Takes what the table knows out of what a layer's pairs read.
@@ -97,92 +153,111 @@ impl PairClasses {
         run: &mut RowRun,
         map: &MapPlan,
     ) -> Starts<'_> {
-        let Some(at) = self.starts(plan, layer) else {
+        if !self.starts(plan, layer) {
             return Starts::NONE;
-        };
+        }
         let known = plan.inputs(2) + plan.features - map.columns.start;
         run.x = run.x.wrapping_add(known);
         run.columns -= known;
         run.weights = run.weights.wrapping_add(known * BLOCK);
+        let record = Record::new(plan);
         Starts {
-            classes: &self.class,
-            table: self.table.as_ptr().wrapping_add(at),
-            record: self.record(plan),
+            classes: &self.of_pair,
+            table: self.table.as_ptr().wrapping_add(record.starts(layer)),
+            record: record.len(),
         }
     }
 
-    fn restart(&mut self, restarts: u64) {
-        self.restarts = restarts;
+    fn restart(&mut self, patterns: u64) {
+        self.patterns = patterns;
+        self.restarts += 1;
         self.types.clear();
         self.class_of.clear();
         self.class_of.resize(TYPES * TYPES * PATTERNS, NONE);
         self.members.clear();
         self.of_types.clear();
-        self.table.clear();
+        self.filled = 0;
     }
 
-    /// The type of each object and the class of each pair; false where there are too many types.
-    fn find(&mut self, job: &Job<'_>, index: &Index, classes: &Classes) -> bool {
-        if self.restarts != classes.restarts {
-            self.restart(classes.restarts);
+    /// For a structure whose first layer is not finite.
+    pub(super) fn leave(&mut self) {
+        self.used = false;
+    }
+
+    /// The type of each object and the class of each pair, with a record for all of them. Where there are too many
+    /// types, pairs are not [`used`](Self::used).
+    pub(super) fn find(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        names: &Names,
+        patterns: &Patterns,
+    ) {
+        if self.patterns != patterns.numbering() {
+            self.restart(patterns.numbering());
         }
-        self.bits.clear();
-        self.bits.resize(index.objects, 0);
-        for (c, x) in job.structure.propositions(1) {
-            self.bits[usize::from(x[0])] |= 1 << c;
+        self.used = may_be_finite(job.plan) && (self.know_types(names) || self.learn_types(names));
+        if self.used {
+            self.classify(index, patterns);
+            self.fill(job, patterns);
         }
-        if !self.know_types() {
-            let mut own: Vec<u64> = Vec::with_capacity(TYPES);
-            for &bits in &self.bits {
-                if !own.contains(&bits) {
-                    own.push(bits);
-                    if own.len() > TYPES {
-                        return false;
-                    }
-                }
-            }
-            own.retain(|bits| !self.types.contains(bits));
-            if self.types.len() + own.len() > TYPES {
-                self.restart(classes.restarts);
-                self.types.extend_from_slice(&self.bits);
-                self.types.sort_unstable();
-                self.types.dedup();
-            } else {
-                self.types.append(&mut own);
-            }
-            self.know_types();
-        }
-        self.class.clear();
-        let mut patterns = classes.pattern_of.iter();
-        for a in 0..index.objects {
-            let a_type = usize::from(self.type_of[a]) << TYPE_BITS;
-            for b in index.orbits().after(a)..index.objects {
-                let types = a_type | usize::from(self.type_of[b]);
-                let pattern = *patterns.next().expect("one for each pair");
-                let key = types << PATTERN_BITS | usize::from(pattern);
-                let mut class = self.class_of[key];
-                if class == NONE {
-                    class = self.members.len() as u32;
-                    self.class_of[key] = class;
-                    self.members
-                        .push([self.type_of[a], self.type_of[b], pattern]);
-                }
-                self.class.push(class);
-            }
-        }
-        true
     }
 
     /// The type of each object; false where one is new.
-    fn know_types(&mut self) -> bool {
+    fn know_types(&mut self, names: &Names) -> bool {
         self.type_of.clear();
-        for &bits in &self.bits {
-            let Some(of) = self.types.iter().position(|&b| b == bits) else {
-                return false;
+        let mut last = None;
+        for bits in names.types() {
+            // Objects of one type follow one another.
+            let of = match last {
+                Some((same, of)) if same == bits => of,
+                _ => match self.types.iter().position(|&b| b == bits) {
+                    Some(of) => of as u16,
+                    None => return false,
+                },
             };
-            self.type_of.push(of as u16);
+            last = Some((bits, of));
+            self.type_of.push(of);
         }
         true
+    }
+
+    /// Numbers the new types of the structure, afresh where all do not fit; false where it
+    /// has too many itself.
+    #[cold]
+    fn learn_types(&mut self, names: &Names) -> bool {
+        let mut own: Vec<u64> = names.types().collect();
+        own.dedup();
+        if own.len() > TYPES {
+            return false;
+        }
+        let new = own.iter().filter(|b| !self.types.contains(b)).count();
+        if self.types.len() + new > TYPES {
+            self.restart(self.patterns);
+        }
+        own.retain(|b| !self.types.contains(b));
+        self.types.append(&mut own);
+        self.know_types(names)
+    }
+
+    /// The class of each pair.
+    fn classify(&mut self, index: &Index, patterns: &Patterns) {
+        self.of_pair.clear();
+        let mut patterns = patterns.of_pair();
+        for (a, &a_type) in self.type_of.iter().enumerate() {
+            let others = &self.type_of[index.orbits().after(a)..];
+            let (own, rest) = patterns.split_at(others.len());
+            patterns = rest;
+            for (&b_type, &pattern) in others.iter().zip(own) {
+                let types = usize::from(a_type) << TYPE_BITS | usize::from(b_type);
+                let class = &mut self.class_of[types << PATTERN_BITS | pattern as usize];
+                if *class == NONE {
+                    *class = self.members.len() as u32;
+                    self.members.push([a_type, b_type, pattern as u16]);
+                }
+                self.of_pair.push(*class);
+            }
+        }
     }
 
     /// What objects of new types add to pairs. One by one, since a map of several rows may
@@ -196,7 +271,7 @@ impl PairClasses {
         let done = self.of_types.len() / map.outputs;
         self.of_types.resize(self.types.len() * map.outputs, 0.0);
         for (t, &bits) in self.types.iter().enumerate().skip(done) {
-            let inputs: Vec<f32> = sums(bits, plan.inputs(1)).collect();
+            let inputs: Vec<f32> = (0..plan.inputs(1)).map(|c| bit(bits, c)).collect();
             let run = RowRun {
                 x: inputs[map.columns.start..].as_ptr(),
                 stride: inputs.len(),
@@ -226,10 +301,10 @@ impl PairClasses {
     }
 
     /// The records of new classes.
-    fn fill(&mut self, job: &Job<'_>, classes: &Classes) {
+    fn fill(&mut self, job: &Job<'_>, patterns: &Patterns) {
         let plan = job.plan;
-        let record = self.record(plan);
-        let done = self.table.len() / record;
+        let record = Record::new(plan);
+        let done = self.filled;
         if done == self.members.len() {
             return;
         }
@@ -240,7 +315,7 @@ impl PairClasses {
         // The pairs of these classes, as if they were those of a structure with an object a type.
         let mut own = Vec::with_capacity(new.len() * 2 * columns);
         for &[.., pattern] in new {
-            let bits = classes.patterns[usize::from(pattern)];
+            let bits = patterns.known()[usize::from(pattern)];
             own.extend(sums(bits, channels));
             own.resize(own.len() + features, 0.0);
             own.extend(differences(bits, channels));
@@ -322,22 +397,27 @@ impl PairClasses {
                 Some(plain(run, &[], features))
             })
             .collect();
-        let two = 2 * features;
-        for (i, own) in own.chunks_exact(2 * columns).enumerate() {
-            self.table.extend_from_slice(&y[i * two..(i + 1) * two]);
-            self.table.extend_from_slice(&own[channels..columns]);
-            self.table.extend_from_slice(&own[columns + channels..]);
+        let (len, two) = (record.len(), 2 * features);
+        self.filled = self.members.len();
+        self.table.extend(done * len, self.filled * len);
+        let to = self.table.as_mut_slice()[done * len..].chunks_exact_mut(len);
+        let own = own.chunks_exact(2 * columns);
+        for (i, ((to, own), member)) in to.zip(own).zip(&self.members[done..]).enumerate() {
+            to[..two].copy_from_slice(&y[i * two..(i + 1) * two]);
+            to[two..3 * features].copy_from_slice(&own[channels..columns]);
+            to[3 * features..4 * features].copy_from_slice(&own[columns + channels..]);
             if let Some(expanded) = &expanded {
-                self.table
-                    .extend_from_slice(&expanded[i * 3 * two..(i + 1) * 3 * two]);
+                let (first, second) = (record.parts(0), record.parts(1));
+                let pattern = usize::from(member[2]);
+                to[first..second].copy_from_slice(patterns.expanded(pattern, features));
+                let second = &mut to[second..second + 3 * two];
+                second.copy_from_slice(&expanded[i * 3 * two..(i + 1) * 3 * two]);
             }
-            for start in &starts {
-                let at = self.table.len();
-                self.table.resize(at + two, 0.0);
+            for (layer, start) in (1..).zip(&starts) {
                 if let Some(start) = start {
                     // From u + v and u - v back to u and v.
                     let (ab, ba) = start[i * two..(i + 1) * two].split_at(features);
-                    let (u, v) = self.table[at..].split_at_mut(features);
+                    let (u, v) = to[record.starts(layer)..].split_at_mut(features);
                     for f in 0..features {
                         u[f] = 0.5 * (ab[f] + ba[f]);
                         v[f] = 0.5 * (ab[f] - ba[f]);
@@ -349,25 +429,20 @@ impl PairClasses {
 }
 
 impl FeatureEngine {
-    /// Finds the classes of the first layer's pairs, with a table for all of them.
-    pub(super) fn classify_pairs(&mut self, job: &Job<'_>, index: &Index, first: First) {
-        let classes = &mut self.pair_classes;
-        classes.used = first != First::NotFinite
-            && may_be_finite(job.plan)
-            && classes.find(job, index, &self.classes);
-        if classes.used {
-            classes.expands = expand(job.plan).is_some();
-            classes.fill(job, &self.classes);
-        }
-    }
-
-    /// The first layer's compose at arity 2 and its reduction, and what the second layer's triples
-    /// read of it.
-    pub(super) fn pairs_by_class(&mut self, job: &Job<'_>, index: &Index, compose: &ComposePlan) {
+    /// The first layer's compose at arity 2 and its reduction, and, unless they are finite, what the second
+    /// layer's triples read of it.
+    pub(super) fn pairs_by_class(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        compose: &ComposePlan,
+        finite: Finite,
+    ) {
         let plan = job.plan;
         let column = compose.column.expect("checked before");
         let mut expanded = null_mut();
-        if self.pair_classes.expands {
+        let record = Record::new(plan);
+        if record.expands && finite.layers < 2 {
             self.pairs
                 .resize_with(self.pairs.len().max(2), Default::default);
             self.pairs[1].reserve(index.rows(2) * 3 * plan.features);
@@ -376,13 +451,14 @@ impl FeatureEngine {
         dispatch(
             job.simd,
             &CopyPairs {
-                classes: &self.pair_classes.class,
+                classes: &self.pair_classes.of_pair,
                 table: self.pair_classes.table.as_ptr(),
-                record: self.pair_classes.record(plan),
+                record: record.len(),
                 features: plan.features,
                 y: self.raw.as_mut_ptr(),
                 sums: self.own[2].as_mut_ptr().wrapping_add(column),
                 sums_stride: plan.own_columns[2],
+                parts: record.parts(1),
                 expanded,
             },
         );

@@ -4,8 +4,9 @@
 //! second that only reduce reads, need O^2 times the number of neighbours, and one product of
 //! matrices over (max, +).
 
-use super::classes::{Classes, PATTERN_BITS};
+use super::classes::Classes;
 use super::index::Index;
+use super::patterns::Patterns;
 use super::{FeatureEngine, Job};
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::sparse::{Far, Near, NearPair, Neighbour};
@@ -32,21 +33,30 @@ impl Sparse {
             + self.neighbours.capacity() * size_of::<Neighbour>()
     }
 
-    /// Finds them; false where there are so many that orbit by orbit is quicker.
-    pub(super) fn find(&mut self, classes: &mut Classes, index: &Index) -> bool {
+    /// Whether there are so few that going through them is quicker than orbit by orbit.
+    pub(super) fn suits(&self, patterns: &Patterns, index: &Index) -> bool {
+        let n = index.objects;
+        let many = n >= FEW_OBJECTS && 6 * patterns.related().len() <= n * n;
+        index.rows(2) > 0 && (many || self.always)
+    }
+
+    /// Lists them; false where there are more classes than `room`.
+    pub(super) fn list(
+        &mut self,
+        classes: &mut Classes,
+        patterns: &Patterns,
+        index: &Index,
+        room: usize,
+    ) -> bool {
         let n = index.objects;
         self.of.truncate(n);
         self.of.iter_mut().for_each(Vec::clear);
         self.of.resize_with(n, Vec::new);
-        for &[a, b] in &classes.related {
+        for &[a, b] in patterns.related() {
             self.of[a as usize].push(b);
             if a != b {
                 self.of[b as usize].push(a);
             }
-        }
-        let many = n >= FEW_OBJECTS && 6 * classes.related.len() <= n * n;
-        if index.rows(2) == 0 || !(many || self.always) {
-            return false;
         }
         self.pairs.clear();
         self.neighbours.clear();
@@ -55,15 +65,19 @@ impl Sparse {
         } else {
             n
         };
+        let pattern_of_row = |row: u32| patterns.of_pair()[row as usize / 2];
         for a in 0..n {
+            if classes.len() > room {
+                return false;
+            }
             let rows_a = index.rows_of(a);
             for b in index.orbits().after(a)..n {
                 let rows_b = index.rows_of(b);
-                let ab = classes.pattern_of_row(rows_a[b]);
+                let ab = pattern_of_row(rows_a[b]);
                 let first = self.neighbours.len();
                 for &z in &self.of[a] {
                     let (az, bz) = (rows_a[z as usize], rows_b[z as usize]);
-                    let patterns = [ab, classes.pattern_of_row(az), classes.pattern_of_row(bz)];
+                    let patterns = [ab, pattern_of_row(az), pattern_of_row(bz)];
                     if !(index.distinct && z as usize == b) {
                         let near = neighbour(classes, [a, b, z as usize], patterns, az, bz);
                         self.neighbours.push(near);
@@ -72,7 +86,7 @@ impl Sparse {
                 // Those of b that are not neighbours of a.
                 for &z in &self.of[b] {
                     let (az, bz) = (rows_a[z as usize], rows_b[z as usize]);
-                    let patterns = [ab, classes.pattern_of_row(az), classes.pattern_of_row(bz)];
+                    let patterns = [ab, pattern_of_row(az), pattern_of_row(bz)];
                     if !(index.distinct && z as usize == a) && patterns[1] == 0 {
                         let near = neighbour(classes, [a, b, z as usize], patterns, az, bz);
                         self.neighbours.push(near);
@@ -80,14 +94,14 @@ impl Sparse {
                 }
                 self.pairs.push(NearPair {
                     end: self.neighbours.len() as u32,
-                    class: classes.class(usize::from(ab) << (2 * PATTERN_BITS)),
+                    class: classes.class([ab, 0, 0]),
                     far: self.neighbours.len() - first < all,
                     a: a as u32,
                     b: b as u32,
                 });
             }
         }
-        true
+        classes.len() <= room
     }
 }
 
@@ -97,23 +111,23 @@ impl Sparse {
 fn neighbour(
     classes: &mut Classes,
     [a, b, z]: [usize; 3],
-    patterns: [u16; 3],
+    patterns: [u32; 3],
     az: u32,
     bz: u32,
 ) -> Neighbour {
     /// By place: where the patterns of ab, az and bz stand in the class, and the slots of
     /// (a, b, z) and (b, a, z).
-    const PLACES: [([u32; 3], [u32; 2]); 3] = [
-        ([0, 2, 1], [3, 5]),
-        ([1, 2, 0], [1, 4]),
-        ([2, 1, 0], [0, 2]),
+    const PLACES: [([usize; 3], [u32; 2]); 3] = [
+        ([2, 0, 1], [3, 5]),
+        ([1, 0, 2], [1, 4]),
+        ([0, 1, 2], [0, 2]),
     ];
-    let (shifts, slots) = &PLACES[usize::from(z >= a) + usize::from(z >= b)];
-    let mut key = 0;
-    for (pattern, shift) in patterns.iter().zip(shifts) {
-        key |= usize::from(*pattern) << (shift * PATTERN_BITS);
+    let (places, slots) = &PLACES[usize::from(z >= a) + usize::from(z >= b)];
+    let mut kinds = [0; 3];
+    for (pattern, &place) in patterns.iter().zip(places) {
+        kinds[place] = *pattern;
     }
-    let class = 6 * classes.class(key);
+    let class = 6 * classes.class(kinds);
     Neighbour {
         ab: class + slots[0],
         ba: class + slots[1],

@@ -1,4 +1,4 @@
-//! The first layer's pairs a class of pairs. See `docs/nlm.md`, "The finite first layer".
+//! The first layer's pairs a class of pairs. See `docs/nlm.md`, "The finite first layers".
 
 use super::vector::{Kernel, Vector};
 
@@ -6,10 +6,11 @@ use super::vector::{Kernel, Vector};
 pub(crate) struct CopyPairs<'a> {
     /// The class of each pair.
     pub(crate) classes: &'a [u32],
-    /// `[class][record]`, which begins with the rows of (a, b) and (b, a), their sum and difference, and
-    /// what both add to triples, `[2][3][features]`.
+    /// `[class][record]`, which begins with the rows of (a, b) and (b, a), their sum and difference.
     pub(crate) table: *const f32,
     pub(crate) record: usize,
+    /// Where in a record what both add to triples begins, `[2][3][features]`.
+    pub(crate) parts: usize,
     pub(crate) features: usize,
     /// `[row][features]`.
     pub(crate) y: *mut f32,
@@ -34,7 +35,7 @@ impl Kernel for CopyPairs<'_> {
                 copy::<V>(from.add(3 * features), sums.add(self.sums_stride), features);
                 if !self.expanded.is_null() {
                     let to = self.expanded.add(6 * pair * features);
-                    copy::<V>(from.add(4 * features), to, 6 * features);
+                    copy::<V>(from.add(self.parts), to, 6 * features);
                 }
             }
         }
