@@ -178,11 +178,12 @@ impl Classes {
     }
 
     /// The class of every orbit, in the order of the kernels.
-    fn of_orbits(&mut self, index: &Index, to: &mut Vec<u32>) {
+    fn of_orbits(&mut self, index: &Index, at: usize, to: &mut Vec<u32>) {
         let n = index.objects;
         let (pairs, orbits) = (index.pairs(), index.orbits());
-        to.resize(orbit_count(n, index.distinct), NONE);
-        let mut next = 0;
+        let count = orbit_count(n, index.distinct);
+        to.resize((at + 1) * count, NONE);
+        let mut next = at * count;
         for x in 0..n {
             for y in orbits.after(x)..n {
                 let first = orbits.after(y);
@@ -247,7 +248,7 @@ impl Classes {
             job.simd,
             &PairMap {
                 pairs: self.patterns.len() - done,
-                without: &[],
+                ends: &[],
                 bias: weights.expand_bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded: null(),
@@ -362,7 +363,7 @@ impl FeatureEngine {
             First::Dense
         };
         if first == First::Dense || orbit_by_orbit(job.plan) {
-            classes.of_orbits(index, &mut self.orbit_classes);
+            classes.of_orbits(index, self.at, &mut self.orbit_classes);
         }
         classes.fill_tables(job);
         first

@@ -25,6 +25,7 @@ pub(crate) struct PairClasses {
     expands: bool,
     /// The numbering of patterns these tables belong to, and so the weights.
     restarts: u64,
+    own_restarts: u64,
     /// The bits of each type.
     types: Vec<u64>,
     /// `[type of a][type of b][pattern]`.
@@ -111,8 +112,14 @@ impl PairClasses {
         }
     }
 
+    /// How often these tables and those of triples started afresh.
+    pub(super) fn all_restarts(&self) -> u64 {
+        self.own_restarts
+    }
+
     fn restart(&mut self, restarts: u64) {
         self.restarts = restarts;
+        self.own_restarts += 1;
         self.types.clear();
         self.class_of.clear();
         self.class_of.resize(TYPES * TYPES * PATTERNS, NONE);
@@ -122,7 +129,7 @@ impl PairClasses {
     }
 
     /// The type of each object and the class of each pair; false where there are too many types.
-    fn find(&mut self, job: &Job<'_>, index: &Index, classes: &Classes) -> bool {
+    fn find(&mut self, job: &Job<'_>, index: &Index, at: usize, classes: &Classes) -> bool {
         if self.restarts != classes.restarts {
             self.restart(classes.restarts);
         }
@@ -152,7 +159,7 @@ impl PairClasses {
             }
             self.know_types();
         }
-        self.class.clear();
+        self.class.truncate(at * index.rows(2) / 2);
         let mut patterns = classes.pattern_of.iter();
         for a in 0..index.objects {
             let a_type = usize::from(self.type_of[a]) << TYPE_BITS;
@@ -209,6 +216,8 @@ impl PairClasses {
                 job.simd,
                 &RowMap {
                     rows: 1,
+                    in_parts: false,
+                    owners: &[],
                     bias: if bias.is_empty() {
                         null()
                     } else {
@@ -246,9 +255,7 @@ impl PairClasses {
             own.extend(differences(bits, channels));
             own.resize(own.len() + features, 0.0);
         }
-        let mut without: Vec<u32> = Vec::with_capacity(new.len() * 4);
-        without.extend(new.iter().flat_map(|&[a, b, _]| [b, a].map(u32::from)));
-        without.extend(new.iter().flat_map(|&[a, b, _]| [a, b].map(u32::from)));
+        let ends: Vec<[u32; 2]> = new.iter().map(|&[a, b, _]| [a.into(), b.into()]).collect();
         let (compose, weights) = (&plan.layers[0][2], &job.weights[0][2]);
         let map = compose.own.as_ref().expect("checked before");
         let own_at = own.as_mut_ptr();
@@ -257,7 +264,7 @@ impl PairClasses {
             job.simd,
             &PairMap {
                 pairs: new.len(),
-                without: &without,
+                ends: &ends,
                 bias: weights.bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded: match compose.expand {
@@ -291,7 +298,7 @@ impl PairClasses {
             let mut y = vec![0.0; count * 2 * outputs];
             let kernel = PairMap {
                 pairs: count,
-                without: &[],
+                ends: &[],
                 bias: if bias.is_empty() {
                     null()
                 } else {
@@ -354,7 +361,7 @@ impl FeatureEngine {
         let classes = &mut self.pair_classes;
         classes.used = first != First::NotFinite
             && may_be_finite(job.plan)
-            && classes.find(job, index, &self.classes);
+            && classes.find(job, index, self.at, &self.classes);
         if classes.used {
             classes.expands = expand(job.plan).is_some();
             classes.fill(job, &self.classes);
@@ -370,7 +377,7 @@ impl FeatureEngine {
         if self.pair_classes.expands {
             self.pairs
                 .resize_with(self.pairs.len().max(2), Default::default);
-            self.pairs[1].reserve(index.rows(2) * 3 * plan.features);
+            self.pairs[1].reserve(index.group * index.rows(2) * 3 * plan.features);
             expanded = self.pairs[1].as_mut_ptr();
         }
         dispatch(
@@ -448,8 +455,8 @@ mod tests {
                 ] {
                     let structure = structure(objects, types, shift);
                     let job = prepared.job(&structure);
-                    let value = used.forward(&job);
-                    let fresh = FeatureEngine::default().forward(&job);
+                    let value = used.value(&job);
+                    let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{simd} {objects}");
                     let right = Reference::forward(&nlm, &exact, &structure).value();
                     let error = (f64::from(value) - right).abs();

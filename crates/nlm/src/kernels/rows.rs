@@ -28,6 +28,16 @@ pub(crate) struct RowRun {
     pub(crate) width: usize,
 }
 
+impl RowRun {
+    pub(crate) const NONE: Self = Self {
+        x: std::ptr::null(),
+        stride: 0,
+        columns: 0,
+        weights: std::ptr::null(),
+        width: 0,
+    };
+}
+
 /// Where the sums of a map over pairs start: at what a table says of the class of each pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Starts<'a> {
@@ -48,10 +58,16 @@ impl Starts<'_> {
 /// y[t] = bias + expanded + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
 pub(crate) struct RowMap<'a> {
     pub(crate) rows: usize,
+    /// Whether a row is added up in four parts. A structure has one row of arity 0: its products would
+    /// wait for one another. Follows from the arity alone, so that a row does not depend on
+    /// how many there are.
+    pub(crate) in_parts: bool,
     /// `[outputs]`, or null for zero.
     pub(crate) bias: *const f32,
-    /// `[outputs]`, what every row takes from the arity below, or null.
+    /// `[owner][outputs]`, what a row takes from the arity below, or null.
     pub(crate) expanded: *const f32,
+    /// The owner of each row.
+    pub(crate) owners: &'a [u32],
     pub(crate) runs: &'a [RowRun],
     pub(crate) y: *mut f32,
     pub(crate) y_stride: usize,
@@ -67,41 +83,50 @@ impl Kernel for RowMap<'_> {
         let mut i = 0;
         // SAFETY: the tiles cover 0..n; the engine vouches for the tensors.
         unsafe {
-            // The last tile may compute rows again: no output is an input.
-            if n >= 6 {
-                while i < n {
-                    self.tile::<V, 6, 1>(i.min(n - 6));
-                    i += 6;
+            if self.in_parts {
+                while V::WIDE && i + 4 <= n {
+                    self.tile::<V, 4, 4>(i);
+                    i += 4;
                 }
-            } else if n >= 3 {
-                while i < n {
-                    self.tile::<V, 3, 2>(i.min(n - 3));
-                    i += 3;
+                while i + 2 <= n {
+                    self.tile::<V, 2, 4>(i);
+                    i += 2;
                 }
-            } else {
-                while i < n {
+                if i < n {
                     self.tile::<V, 1, 4>(i);
-                    i += 1;
                 }
+                return;
+            }
+            while i + 8 <= n {
+                self.tile::<V, 8, 1>(i);
+                i += 8;
+            }
+            if i + 6 <= n {
+                self.tile::<V, 6, 1>(i);
+                i += 6;
+            }
+            if i + 3 <= n {
+                self.tile::<V, 3, 1>(i);
+                i += 3;
+            }
+            while i < n {
+                self.tile::<V, 1, 1>(i);
+                i += 1;
             }
         }
     }
 }
 
 impl RowMap<'_> {
-    /// Rows i .. i + T, with S partial sums each, so that few rows do not wait
-    /// for one another's products.
+    /// Rows i .. i + T, with S partial sums each.
     #[inline(always)]
     unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) {
         // SAFETY: i + T <= rows; columns and outputs are within the tensors.
         unsafe {
             for f in (0..self.outputs).step_by(V::LANES) {
-                let mut start = V::splat(0.0);
+                let mut bias = V::splat(0.0);
                 if !self.bias.is_null() {
-                    start = V::load(self.bias.add(f));
-                }
-                if !self.expanded.is_null() {
-                    start = start.add(V::load(self.expanded.add(f)));
+                    bias = V::load(self.bias.add(f));
                 }
                 let mut acc = [[V::splat(0.0); S]; T];
                 for run in self.runs {
@@ -114,14 +139,20 @@ impl RowMap<'_> {
                         weights,
                     );
                 }
+                let mut sums = [bias; T];
                 for (t, acc) in acc.iter().enumerate() {
-                    let mut sum = start;
+                    if !self.expanded.is_null() {
+                        let owner = *self.owners.get_unchecked(i + t) as usize;
+                        sums[t] = bias.add(V::load(self.expanded.add(owner * self.outputs + f)));
+                    }
                     for a in acc {
-                        sum = sum.add(*a);
+                        sums[t] = sums[t].add(*a);
                     }
-                    if self.activate {
-                        sum = sum.sigmoid();
-                    }
+                }
+                if self.activate {
+                    sums = sigmoids(sums);
+                }
+                for (t, sum) in sums.iter().enumerate() {
                     sum.store(self.y.add((i + t) * self.y_stride + f));
                 }
             }
@@ -170,8 +201,8 @@ unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
 /// The permutation-summed map over pairs.
 pub(crate) struct PairMap<'a> {
     pub(crate) pairs: usize,
-    /// `[k][row]`: the object of a row without position k.
-    pub(crate) without: &'a [u32],
+    /// The objects a and b of each pair.
+    pub(crate) ends: &'a [[u32; 2]],
     /// `[outputs]`, or null for zero.
     pub(crate) bias: *const f32,
     pub(crate) starts: Starts<'a>,
@@ -263,7 +294,6 @@ impl PairMap<'_> {
     unsafe fn finish<V: Vector>(&self, row: usize, f: usize, u: V, v: V) {
         // SAFETY: pairs and outputs are within the tensors.
         unsafe {
-            let rows = self.without.len() / 2;
             let mut ab = u.add(v);
             let mut ba = u.sub(v);
             if !self.bias.is_null() {
@@ -271,8 +301,7 @@ impl PairMap<'_> {
                 (ab, ba) = (ab.add(bias), ba.add(bias));
             }
             if !self.expanded.is_null() {
-                let b = *self.without.get_unchecked(row) as usize;
-                let a = *self.without.get_unchecked(rows + row) as usize;
+                let [a, b] = self.ends.get_unchecked(row / 2).map(|x| x as usize);
                 let a = self.expanded.add(a * 2 * self.outputs + f);
                 let b = self.expanded.add(b * 2 * self.outputs + f);
                 ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
@@ -329,6 +358,7 @@ unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
 pub(crate) struct ReduceRows<'a> {
     /// `[target][per]`: the rows reduced into each target.
     pub(crate) members: &'a [u32],
+    pub(crate) per: usize,
     pub(crate) targets: usize,
     /// The first column, of row 0.
     pub(crate) x: *const f32,
@@ -345,7 +375,7 @@ pub(crate) struct ReduceRows<'a> {
 impl Kernel for ReduceRows<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        let per = self.members.len() / self.targets;
+        let per = self.per;
         // SAFETY: every index is a row of the tensors.
         unsafe {
             for t in 0..self.targets {
