@@ -160,6 +160,10 @@ impl RowMap<'_> {
     }
 }
 
+/// Columns a loop takes at once: the rows of a tile lie at distances the compiler does not know, and
+/// this way each place is computed once for so many columns.
+const UNROLL: usize = 4;
+
 /// acc[t] + Σ_c w[c] x[t][c], column c into partial sum c mod S. By value, so that the
 /// accumulators stay in registers.
 #[inline(always)]
@@ -174,16 +178,16 @@ unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
     // SAFETY: the caller gives T rows and `columns` columns.
     unsafe {
         let mut c = 0;
-        while c + S <= columns {
-            for s in 0..S {
-                let weight = V::load(w.add(s * V::LANES));
+        while c + UNROLL <= columns {
+            for k in 0..UNROLL {
+                let weight = V::load(w.add(k * V::LANES));
                 for t in 0..T {
-                    let v = V::splat(*x.add(t * stride + c + s));
-                    acc[t][s] = v.mul_add(weight, acc[t][s]);
+                    let v = V::splat(*x.add(t * stride + c + k));
+                    acc[t][k % S] = v.mul_add(weight, acc[t][k % S]);
                 }
             }
-            c += S;
-            w = w.add(S * V::LANES);
+            c += UNROLL;
+            w = w.add(UNROLL * V::LANES);
         }
         while c < columns {
             let weight = V::load(w);
@@ -283,15 +287,37 @@ impl PairMap<'_> {
             }
             for t in 0..T {
                 for b in 0..B {
-                    self.finish(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
+                    let [ab, ba] = self.rows(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
+                    (u[t][b], v[t][b]) = (ab, ba);
+                }
+            }
+            if self.activate {
+                // Four at a time: a sigmoid is a long chain.
+                let mut t = 0;
+                while t + 2 <= T {
+                    for b in 0..B {
+                        [u[t][b], v[t][b], u[t + 1][b], v[t + 1][b]] =
+                            sigmoids([u[t][b], v[t][b], u[t + 1][b], v[t + 1][b]]);
+                    }
+                    t += 2;
+                }
+                if t < T {
+                    for b in 0..B {
+                        [u[t][b], v[t][b]] = sigmoids([u[t][b], v[t][b]]);
+                    }
+                }
+            }
+            for t in 0..T {
+                for b in 0..B {
+                    self.store(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
                 }
             }
         }
     }
 
-    /// Features f .. f + 8 of the pair with this row, from u and v.
+    /// Features f .. f + 8 of (a, b) and (b, a), from u and v.
     #[inline(always)]
-    unsafe fn finish<V: Vector>(&self, row: usize, f: usize, u: V, v: V) {
+    unsafe fn rows<V: Vector>(&self, row: usize, f: usize, u: V, v: V) -> [V; 2] {
         // SAFETY: pairs and outputs are within the tensors.
         unsafe {
             let mut ab = u.add(v);
@@ -307,9 +333,14 @@ impl PairMap<'_> {
                 ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
                 ba = ba.add(V::load(a).add(V::load(b.add(self.outputs))));
             }
-            if self.activate {
-                [ab, ba] = sigmoids([ab, ba]);
-            }
+            [ab, ba]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store<V: Vector>(&self, row: usize, f: usize, ab: V, ba: V) {
+        // SAFETY: pairs and outputs are within the tensors.
+        unsafe {
             ab.store(self.y.add(row * self.y_stride + f));
             ba.store(self.y.add((row + 1) * self.y_stride + f));
             if !self.sums.is_null() {
@@ -323,31 +354,53 @@ impl PairMap<'_> {
 
 /// u and v of T pairs and B blocks of features, one channel after the other.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // one index runs over several arrays
 unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
     mut u: [[V; B]; T],
     mut v: [[V; B]; T],
     run: &RowRun,
 ) -> ([[V; B]; T], [[V; B]; T]) {
-    let (x, stride, w) = (run.x, run.stride, run.weights);
     // SAFETY: the caller gives 2 T rows, `columns` columns and B blocks of weights.
     unsafe {
-        let half = run.width * V::LANES;
-        for c in 0..run.columns {
-            let mut sum = [V::splat(0.0); B];
-            let mut difference = sum;
-            for b in 0..B {
-                let at = w.add(2 * b * half + c * V::LANES);
-                sum[b] = V::load(at);
-                difference[b] = V::load(at.add(half));
+        let mut c = 0;
+        while c + UNROLL <= run.columns {
+            for k in 0..UNROLL {
+                (u, v) = sweep_channel(u, v, run, c + k);
             }
-            for t in 0..T {
-                let at = x.add(2 * t * stride + c);
-                let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
-                for b in 0..B {
-                    u[t][b] = s.mul_add(sum[b], u[t][b]);
-                    v[t][b] = d.mul_add(difference[b], v[t][b]);
-                }
+            c += UNROLL;
+        }
+        while c < run.columns {
+            (u, v) = sweep_channel(u, v, run, c);
+            c += 1;
+        }
+    }
+    (u, v)
+}
+
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // one index runs over several arrays
+unsafe fn sweep_channel<V: Vector, const T: usize, const B: usize>(
+    mut u: [[V; B]; T],
+    mut v: [[V; B]; T],
+    run: &RowRun,
+    c: usize,
+) -> ([[V; B]; T], [[V; B]; T]) {
+    let (x, stride, w) = (run.x, run.stride, run.weights);
+    // SAFETY: as for `sweep_pairs`.
+    unsafe {
+        let half = run.width * V::LANES;
+        let mut sum = [V::splat(0.0); B];
+        let mut difference = sum;
+        for b in 0..B {
+            let at = w.add(2 * b * half + c * V::LANES);
+            sum[b] = V::load(at);
+            difference[b] = V::load(at.add(half));
+        }
+        for t in 0..T {
+            let at = x.add(2 * t * stride + c);
+            let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
+            for b in 0..B {
+                u[t][b] = s.mul_add(sum[b], u[t][b]);
+                v[t][b] = d.mul_add(difference[b], v[t][b]);
             }
         }
     }
