@@ -34,7 +34,7 @@ pub(super) struct Finite {
 }
 
 impl Finite {
-    const NOT: Self = Self {
+    pub(super) const NOT: Self = Self {
         layers: 0,
         sparse: false,
     };
@@ -76,6 +76,8 @@ pub(super) fn may_be_finite(plan: &Plan) -> bool {
 pub(crate) struct Classes {
     /// The numbering of kinds these tables belong to, and so the weights.
     numbering: u64,
+    /// How often classes were numbered afresh.
+    restarts: u64,
     /// The kinds xy, xz, yz of each class.
     members: Vec<[u32; 3]>,
     /// Open addressing.
@@ -127,6 +129,7 @@ impl Classes {
 
     fn restart(&mut self, numbering: u64) {
         self.numbering = numbering;
+        self.restarts += 1;
         self.members.clear();
         self.entries.clear();
         self.entries.resize(1 << 11, FREE);
@@ -214,10 +217,9 @@ impl Classes {
     }
 
     /// The class of every orbit, in the order of the kernels; false where there are more than `room`.
-    fn of_orbits(&mut self, index: &Index, kinds: &[u32], room: usize, to: &mut Vec<u32>) -> bool {
+    fn of_orbits(&mut self, index: &Index, kinds: &[u32], room: usize, to: &mut [u32]) -> bool {
         let n = index.objects;
         let (pairs, orbits) = (index.pairs(), index.orbits());
-        to.resize(orbit_count(n, index.distinct), 0);
         let mut next = 0;
         for x in 0..n {
             for y in orbits.after(x)..n {
@@ -335,7 +337,7 @@ impl FeatureEngine {
             return Finite::NOT;
         }
         self.pair_classes
-            .find(job, index, &self.names, &self.patterns);
+            .find(job, index, self.at, &self.names, &self.patterns);
         let sparse = self.sparse.suits(&self.patterns, index);
         if !self.never_typed
             && self.pair_classes.used()
@@ -353,10 +355,12 @@ impl FeatureEngine {
 
     /// Kinds of pairs are their classes.
     fn by_types(&mut self, job: &Job<'_>, index: &Index) -> bool {
+        let orbit_classes = orbit_classes(&mut self.orbit_classes, index, self.at);
         let (classes, pairs) = (&mut self.typed, &self.pair_classes);
+        let kinds = &pairs.of_pair()[self.at * index.rows(2) / 2..];
         classes.belong_to(pairs.numbering());
         let few = classes.within_room(job.plan, |classes, room| {
-            classes.of_orbits(index, pairs.of_pair(), room, &mut self.orbit_classes)
+            classes.of_orbits(index, kinds, room, orbit_classes)
         });
         if few {
             classes.fill(job, &[pairs.parts(job.plan, 0), pairs.parts(job.plan, 1)]);
@@ -369,15 +373,20 @@ impl FeatureEngine {
         let (classes, patterns) = (&mut self.untyped, &self.patterns);
         classes.belong_to(patterns.numbering());
         let orbits = !sparse || orbit_by_orbit(job.plan);
+        let orbit_classes = orbit_classes(&mut self.orbit_classes, index, self.at);
         let few = classes.within_room(job.plan, |classes, room| {
             (!sparse || self.sparse.list(classes, patterns, index, room))
-                && (!orbits
-                    || classes.of_orbits(index, patterns.of_pair(), room, &mut self.orbit_classes))
+                && (!orbits || classes.of_orbits(index, patterns.of_pair(), room, orbit_classes))
         });
         if few {
             classes.fill(job, &[patterns.parts(job.plan.features)]);
         }
         few
+    }
+
+    /// How often tables started afresh: what was found before is then of no use.
+    pub(super) fn restarts(&self) -> u64 {
+        self.pair_classes.numbering() + self.typed.restarts + self.untyped.restarts
     }
 
     /// The classes that the layers of the structure at hand are finite by.
@@ -388,6 +397,13 @@ impl FeatureEngine {
             &self.untyped
         }
     }
+}
+
+/// Where the classes of the orbits of one structure of a group go.
+fn orbit_classes<'a>(all: &'a mut Vec<u32>, index: &Index, at: usize) -> &'a mut [u32] {
+    let count = orbit_count(index.objects, index.distinct);
+    all.resize((at + 1) * count, 0);
+    &mut all[at * count..]
 }
 
 /// Whether some layer reads or keeps triples beyond the first layer's, so that orbits need their class.
@@ -499,10 +515,10 @@ mod tests {
                 };
                 for (structure, &right) in structures.iter().zip(&right) {
                     let job = prepared.job(structure);
-                    let value = used.forward(&job);
+                    let value = used.value(&job);
                     close(value, right, &what);
-                    close(by_pattern.forward(&job), right, &what);
-                    let fresh = FeatureEngine::default().forward(&job);
+                    close(by_pattern.value(&job), right, &what);
+                    let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{what}");
                 }
                 assert!(used.patterns.numbering() > 1, "patterns numbered afresh");
@@ -539,9 +555,9 @@ mod tests {
         ] {
             let structure = random(&mut rng, objects, types, facts, binary);
             let job = prepared.job(&structure);
-            let value = used.forward(&job);
+            let value = used.value(&job);
             let mut fresh = FeatureEngine::default();
-            assert_eq!(value.to_bits(), fresh.forward(&job).to_bits());
+            assert_eq!(value.to_bits(), fresh.value(&job).to_bits());
             let index = Index::new(objects, false);
             let finite = used.classify(&job, &index);
             assert_eq!(finite, fresh.classify(&job, &index));

@@ -43,7 +43,7 @@ pub(crate) struct PairClasses {
     filled: usize,
     /// `[class][record]`, see [`Record`].
     table: Buffer,
-    /// The class of each pair of the structure at hand.
+    /// The class of each pair of the structures at hand.
     of_pair: Vec<u32>,
     type_of: Vec<u16>,
 }
@@ -121,7 +121,7 @@ impl PairClasses {
         self.restarts
     }
 
-    /// The class of each pair of the structure at hand.
+    /// The class of each pair of the structures at hand.
     pub(super) fn of_pair(&self) -> &[u32] {
         &self.of_pair
     }
@@ -185,11 +185,12 @@ impl PairClasses {
     }
 
     /// The type of each object and the class of each pair, with a record for all of them. Where there are too many
-    /// types, pairs are not [`used`](Self::used).
+    /// types, pairs are not [`used`](Self::used). The structure is the one at this place of its group.
     pub(super) fn find(
         &mut self,
         job: &Job<'_>,
         index: &Index,
+        at: usize,
         names: &Names,
         patterns: &Patterns,
     ) {
@@ -198,7 +199,7 @@ impl PairClasses {
         }
         self.used = may_be_finite(job.plan) && (self.know_types(names) || self.learn_types(names));
         if self.used {
-            self.classify(index, patterns);
+            self.classify(index, at, patterns);
             self.fill(job, patterns);
         }
     }
@@ -241,8 +242,8 @@ impl PairClasses {
     }
 
     /// The class of each pair.
-    fn classify(&mut self, index: &Index, patterns: &Patterns) {
-        self.of_pair.clear();
+    fn classify(&mut self, index: &Index, at: usize, patterns: &Patterns) {
+        self.of_pair.truncate(at * index.rows(2) / 2);
         let mut patterns = patterns.of_pair();
         for (a, &a_type) in self.type_of.iter().enumerate() {
             let others = &self.type_of[index.orbits().after(a)..];
@@ -284,6 +285,8 @@ impl PairClasses {
                 job.simd,
                 &RowMap {
                     rows: 1,
+                    in_parts: false,
+                    owners: &[],
                     bias: if bias.is_empty() {
                         null()
                     } else {
@@ -321,9 +324,7 @@ impl PairClasses {
             own.extend(differences(bits, channels));
             own.resize(own.len() + features, 0.0);
         }
-        let mut without: Vec<u32> = Vec::with_capacity(new.len() * 4);
-        without.extend(new.iter().flat_map(|&[a, b, _]| [b, a].map(u32::from)));
-        without.extend(new.iter().flat_map(|&[a, b, _]| [a, b].map(u32::from)));
+        let ends: Vec<[u32; 2]> = new.iter().map(|&[a, b, _]| [a.into(), b.into()]).collect();
         let (compose, weights) = (&plan.layers[0][2], &job.weights[0][2]);
         let map = compose.own.as_ref().expect("checked before");
         let own_at = own.as_mut_ptr();
@@ -332,7 +333,7 @@ impl PairClasses {
             job.simd,
             &PairMap {
                 pairs: new.len(),
-                without: &without,
+                ends: &ends,
                 bias: weights.bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded: match compose.expand {
@@ -366,7 +367,7 @@ impl PairClasses {
             let mut y = vec![0.0; count * 2 * outputs];
             let kernel = PairMap {
                 pairs: count,
-                without: &[],
+                ends: &[],
                 bias: if bias.is_empty() {
                     null()
                 } else {
@@ -445,7 +446,7 @@ impl FeatureEngine {
         if record.expands && finite.layers < 2 {
             self.pairs
                 .resize_with(self.pairs.len().max(2), Default::default);
-            self.pairs[1].reserve(index.rows(2) * 3 * plan.features);
+            self.pairs[1].reserve(index.group * index.rows(2) * 3 * plan.features);
             expanded = self.pairs[1].as_mut_ptr();
         }
         dispatch(
@@ -524,8 +525,8 @@ mod tests {
                 ] {
                     let structure = structure(objects, types, shift);
                     let job = prepared.job(&structure);
-                    let value = used.forward(&job);
-                    let fresh = FeatureEngine::default().forward(&job);
+                    let value = used.value(&job);
+                    let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{simd} {objects}");
                     let right = Reference::forward(&nlm, &exact, &structure).value();
                     let error = (f64::from(value) - right).abs();

@@ -192,7 +192,7 @@ impl Patterns {
             job.simd,
             &PairMap {
                 pairs: self.known.len() - done,
-                without: &[],
+                ends: &[],
                 bias: weights.expand_bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded: null(),

@@ -92,7 +92,11 @@ impl FeatureEngine {
         let columns = Columns::new(plan, finite);
         let orbits = orbit_count(objects, distinct);
         let stored = self.stored(orbits, &columns);
-        let room = if stored { orbits } else { TILE_ORBITS };
+        let room = if stored {
+            index.group * orbits
+        } else {
+            TILE_ORBITS
+        };
         self.coefficients.reserve(room * columns.total * SIX);
         let channels = plan.inputs(3);
         if channels == 0 {
@@ -143,7 +147,12 @@ impl FeatureEngine {
                 }
             }
         }
-        to_sums(red, index, red_columns, channels * plan.quantifiers);
+        to_sums(
+            red,
+            0..index.rows(2),
+            red_columns,
+            channels * plan.quantifiers,
+        );
     }
 
     /// Compose at arity 3 and its reduction.
@@ -156,14 +165,16 @@ impl FeatureEngine {
         let column = compose.red_column.expect("triples are reduced");
         let best = self.best.as_mut_ptr();
         let columns = Columns::new(plan, finite);
+        let from = self.at * rows;
         let by_class = layer < finite.layers;
         if !by_class && let Some(map) = &compose.expand {
             while self.pairs.len() <= layer {
                 self.pairs.push(Buffer::default());
             }
-            self.pairs[layer].reserve(rows * map.outputs);
+            self.pairs[layer].reserve(index.group * rows * map.outputs);
             let to = self.pairs[layer].as_mut_ptr();
-            if !(layer == 1 && self.pair_classes.expanded(plan)) {
+            // For all structures at once.
+            if self.at == 0 && !(layer == 1 && self.pair_classes.expanded(plan)) {
                 self.expand(job, index, map, &job.weights[layer][3], to);
             }
         }
@@ -181,10 +192,10 @@ impl FeatureEngine {
                 job.simd,
                 &LookUp {
                     pairs,
-                    classes: &self.orbit_classes,
+                    classes: self.classes_of_orbits(index),
                     table,
                     expanded: if with_pairs {
-                        self.pairs[layer].as_ptr()
+                        self.pairs[layer].as_ptr().wrapping_add(from * 3 * features)
                     } else {
                         null()
                     },
@@ -206,7 +217,9 @@ impl FeatureEngine {
                 features,
                 columns: features * plan.quantifiers,
                 best,
-                red: self.red[2].as_mut_ptr().wrapping_add(column),
+                red: self.red[2]
+                    .as_mut_ptr()
+                    .wrapping_add(from * plan.red_columns[2] + column),
                 red_stride: plan.red_columns[2],
             },
         );
@@ -223,6 +236,13 @@ impl FeatureEngine {
         } else {
             classes.table(layer)
         }
+    }
+
+    /// The class of each orbit of the structure at work, if orbits have classes.
+    fn classes_of_orbits(&self, index: &Index) -> &[u32] {
+        let count = orbit_count(index.objects, index.distinct);
+        let own = self.at * count..(self.at + 1) * count;
+        self.orbit_classes.get(own).unwrap_or(&[])
     }
 
     /// Starts a reduction at ∓infinity.
@@ -253,7 +273,9 @@ impl FeatureEngine {
                     block_stride: compose.own.as_ref().map_or(0, |m| m.columns.len()) * SIX * BLOCK,
                     table: self.class_table(plan, k, finite),
                     expanded: match &compose.expand {
-                        Some(_) => self.pairs[k].as_ptr(),
+                        Some(_) => self.pairs[k]
+                            .as_ptr()
+                            .wrapping_add(self.at * index.rows(2) * 3 * plan.features),
                         None => null(),
                     },
                     bias: weights.bias.as_ptr(),
@@ -262,6 +284,10 @@ impl FeatureEngine {
             })
             .collect();
         let own_stride = if stored { columns.total * SIX } else { 0 };
+        let orbits = orbit_count(index.objects, plan.distinct);
+        let own = self.coefficients.as_mut_ptr();
+        let own = own.wrapping_add(self.at * orbits * own_stride);
+        let best = self.best.as_mut_ptr();
         if let [step] = &steps[..]
             && stored
             && plan.features == BLOCK
@@ -272,12 +298,12 @@ impl FeatureEngine {
                 job.simd,
                 &OrbitStep {
                     pairs: index.pairs(),
-                    classes: &self.orbit_classes,
+                    classes: self.classes_of_orbits(index),
                     both: plan.quantifiers == 2,
                     step,
-                    own: self.coefficients.as_mut_ptr(),
+                    own,
                     own_stride,
-                    best: self.best.as_mut_ptr(),
+                    best,
                 },
             );
         }
@@ -285,16 +311,16 @@ impl FeatureEngine {
             job.simd,
             &OrbitRows {
                 pairs: index.pairs(),
-                classes: &self.orbit_classes,
+                classes: self.classes_of_orbits(index),
                 features: plan.features,
                 both: plan.quantifiers == 2,
                 steps: &steps,
-                own: self.coefficients.as_mut_ptr(),
+                own,
                 own_stride,
                 columns: columns.total,
                 inputs: self.inputs.as_ptr(),
                 input_columns: columns.input_columns,
-                best: self.best.as_mut_ptr(),
+                best,
             },
         );
     }
