@@ -23,7 +23,7 @@ use crate::structure::Structure;
 use classes::{Classes, Finite};
 use index::Index;
 use names::Names;
-use pair_classes::PairClasses;
+use pair_classes::{PairClasses, Reader};
 use patterns::Patterns;
 use sparse::Sparse;
 use std::collections::BTreeMap;
@@ -165,7 +165,7 @@ impl FeatureEngine {
                         self.triples(job, index, layer, finite);
                     }
                 } else if n == 2 && layer == 0 && self.pair_classes.used() {
-                    self.pairs_by_class(job, index, compose, finite);
+                    self.pairs_by_class(job, index, compose);
                 } else {
                     self.compose(job, index, [layer, n], compose, weights);
                 }
@@ -290,30 +290,30 @@ impl FeatureEngine {
         &mut self,
         job: &Job<'_>,
         index: &Index,
+        [layer, arity]: [usize; 2],
         map: &MapPlan,
-        weights: &ComposeWeights,
         to: *mut f32,
     ) {
         let n = map.arity;
-        let runs = [run(
-            &self.own[n],
-            job.plan.own_columns[n],
-            map,
-            &weights.expand,
-        )];
+        let weights = &job.weights[layer][arity];
+        let stride = job.plan.own_columns[n];
+        let mut runs = [run(&self.own[n], stride, map, &weights.expand)];
         let bias = if weights.expand_bias.is_empty() {
             null()
         } else {
             weights.expand_bias.as_ptr()
         };
         if n == 2 {
+            let starts =
+                self.pair_classes
+                    .start(job.plan, layer, Reader::Triples, &mut runs[0], map);
             dispatch(
                 job.simd,
                 &PairMap {
                     pairs: self.count * index.rows(2) / 2,
                     ends: &index.ends,
                     bias,
-                    starts: Starts::NONE,
+                    starts,
                     expanded: null(),
                     runs: &runs,
                     outputs: map.outputs,
@@ -355,7 +355,7 @@ impl FeatureEngine {
         let mut expanded = null();
         if let Some(map) = &compose.expand {
             let to = self.expanded.as_mut_ptr();
-            self.expand(job, index, map, weights, to);
+            self.expand(job, index, [layer, n], map, to);
             expanded = self.expanded.as_ptr();
         }
         let outputs = weights.bias.len();
@@ -364,8 +364,9 @@ impl FeatureEngine {
         let mut starts = Starts::NONE;
         if let Some(map) = &compose.own {
             let mut run = run(&self.own[n], plan.own_columns[n], map, &weights.own);
-            if n == 2 && self.pair_classes.starts(plan, layer) {
-                starts = self.pair_classes.start(plan, layer, &mut run, map);
+            if n == 2 {
+                let by = Reader::Pairs;
+                starts = self.pair_classes.start(plan, layer, by, &mut run, map);
             }
             runs[0] = run;
             used = 1;

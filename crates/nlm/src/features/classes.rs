@@ -11,7 +11,6 @@
 //! entry is computed by the same operations whatever was there before it.
 
 use super::index::Index;
-use super::pair_classes;
 use super::{FeatureEngine, Job};
 use crate::buffer::Buffer;
 use crate::kernels::class_tables::{ClassSlots, ClassTable, KindParts};
@@ -339,12 +338,7 @@ impl FeatureEngine {
         self.pair_classes
             .find(job, index, self.at, &self.names, &self.patterns);
         let sparse = self.sparse.suits(&self.patterns, index);
-        if !self.never_typed
-            && self.pair_classes.used()
-            && pair_classes::expand(plan).is_some()
-            && !sparse
-            && self.by_types(job, index)
-        {
+        if !self.never_typed && self.pair_classes.used() && !sparse && self.by_types(job, index) {
             return Finite { layers: 2, sparse };
         }
         if self.by_patterns(job, index, sparse) {
@@ -355,6 +349,9 @@ impl FeatureEngine {
 
     /// Kinds of pairs are their classes.
     fn by_types(&mut self, job: &Job<'_>, index: &Index) -> bool {
+        let Some(parts) = self.pair_classes.parts() else {
+            return false;
+        };
         let orbit_classes = orbit_classes(&mut self.orbit_classes, index, self.at);
         let (classes, pairs) = (&mut self.typed, &self.pair_classes);
         let kinds = &pairs.of_pair()[self.at * index.rows(2) / 2..];
@@ -363,7 +360,7 @@ impl FeatureEngine {
             classes.of_orbits(index, kinds, room, orbit_classes)
         });
         if few {
-            classes.fill(job, &[pairs.parts(job.plan, 0), pairs.parts(job.plan, 1)]);
+            classes.fill(job, &parts);
         }
         few
     }

@@ -4,7 +4,7 @@
 //! too: a pair is a function of the unary propositions of both objects, their types, and of
 //! its pattern. So is what it adds to the triples of the first two layers.
 
-use super::classes::{Finite, may_be_finite as triples_may_be_finite};
+use super::classes::may_be_finite as triples_may_be_finite;
 use super::index::Index;
 use super::names::Names;
 use super::patterns::{PATTERN_BITS, PATTERNS, Patterns, bit, differences, sums};
@@ -41,47 +41,55 @@ pub(crate) struct PairClasses {
     of_types: Vec<f32>,
     /// How many classes have a record.
     filled: usize,
-    /// `[class][record]`, see [`Record`].
+    record: Record,
+    /// `[class][record]`.
     table: Buffer,
+    /// The inputs and outputs of maps over the pairs of new classes.
+    scratch: [Vec<f32>; 2],
     /// The class of each pair of the structures at hand.
     of_pair: Vec<u32>,
     type_of: Vec<u16>,
 }
 
-/// What is kept of a class of pairs, one after the other: the rows of (a, b) and (b, a), their sum and difference, what
-/// both add to triples of the first and the second layer, and for every later layer what its pairs
-/// read of them, u and v.
-#[derive(Clone, Copy)]
+/// What is kept of a class of pairs, one after the other: the rows of (a, b) and (b, a), what both add to
+/// triples of the first and the second layer (unless the second has none), and for every map of a later layer what
+/// it reads of them and of the input, u and v.
+#[derive(Default)]
 struct Record {
-    features: usize,
-    layers: usize,
-    /// Whether it has what triples read.
-    expands: bool,
+    len: usize,
+    /// Where what it adds to the triples of the first two layers begins.
+    parts: Option<[usize; 2]>,
+    /// `[layer]`: where u and v of the layer's pairs, of its triples, begin.
+    starts: Vec<[Option<usize>; 2]>,
 }
 
 impl Record {
     fn new(plan: &Plan) -> Self {
-        Self {
-            features: plan.features,
-            layers: plan.layers.len(),
-            expands: expand(plan).is_some(),
-        }
+        let mut record = Self {
+            len: 2 * plan.features,
+            ..Self::default()
+        };
+        let mut take = |len: usize| {
+            record.len += len;
+            record.len - len
+        };
+        let six = 6 * plan.features;
+        record.parts = expand(plan).map(|_| [take(six), take(six)]);
+        record.starts = (0..plan.layers.len())
+            .map(|layer| {
+                [Reader::Pairs, Reader::Triples]
+                    .map(|by| reader(plan, layer, by).map(|map| take(2 * map.outputs)))
+            })
+            .collect();
+        record
     }
+}
 
-    /// Where what it adds to a layer's triples begins.
-    fn parts(self, layer: usize) -> usize {
-        (4 + 6 * layer) * self.features
-    }
-
-    /// Where what a layer's pairs read of it begins.
-    fn starts(self, layer: usize) -> usize {
-        let before = if self.expands { 16 } else { 4 };
-        (before + 2 * (layer - 1)) * self.features
-    }
-
-    fn len(self) -> usize {
-        self.starts(self.layers)
-    }
+/// Which operation of a layer reads pairs.
+#[derive(Clone, Copy)]
+pub(super) enum Reader {
+    Pairs,
+    Triples,
 }
 
 /// The map from the pairs of the first layer to the triples of the second.
@@ -90,11 +98,19 @@ pub(super) fn expand(plan: &Plan) -> Option<&MapPlan> {
     (map.columns.end <= plan.inputs(2) + plan.features).then_some(map)
 }
 
-/// The map from pairs to the pairs of a later layer, if it reads those of the first.
-fn later_pairs(plan: &Plan, layer: usize) -> Option<&MapPlan> {
-    let map = plan.layers[layer].get(2)?.own.as_ref()?;
-    let known = plan.inputs(2) + plan.features;
-    (layer > 0 && map.columns.start < known && known <= map.columns.end).then_some(map)
+/// Columns of pairs that classes know: the input and the first layer.
+fn known(plan: &Plan) -> usize {
+    plan.inputs(2) + plan.features
+}
+
+/// The map of a later layer that reads pairs, if it reads those of the first.
+fn reader(plan: &Plan, layer: usize, by: Reader) -> Option<&MapPlan> {
+    let composes = &plan.layers[layer];
+    let map = match by {
+        Reader::Pairs => composes.get(2)?.own.as_ref()?,
+        Reader::Triples => composes.get(3)?.expand.as_ref()?,
+    };
+    (layer > 0 && map.columns.start < known(plan) && known(plan) <= map.columns.end).then_some(map)
 }
 
 /// Whether the first layer's pairs are a function of patterns and types.
@@ -126,50 +142,46 @@ impl PairClasses {
         &self.of_pair
     }
 
-    /// Whether what pairs add to the second layer's triples comes from the table.
-    pub(super) fn expanded(&self, plan: &Plan) -> bool {
-        self.used && expand(plan).is_some()
+    /// What pairs add to the triples of the first and of the second layer; none where the second
+    /// has no triples or they read more than pairs of the first.
+    pub(super) fn parts(&self) -> Option<[KindParts; 2]> {
+        self.record.parts.map(|parts| {
+            parts.map(|at| KindParts {
+                parts: self.table.as_ptr().wrapping_add(at),
+                stride: self.record.len,
+            })
+        })
     }
 
-    /// What pairs add to the triples of the first or the second layer.
-    pub(super) fn parts(&self, plan: &Plan, layer: usize) -> KindParts {
-        let record = Record::new(plan);
-        KindParts {
-            parts: self.table.as_ptr().wrapping_add(record.parts(layer)),
-            stride: record.len(),
-        }
-    }
-
-    /// Whether a layer's pairs read the first layer's from the table.
-    pub(super) fn starts(&self, plan: &Plan, layer: usize) -> bool {
-        self.used && later_pairs(plan, layer).is_some()
-    }
-
-    /// Takes what the table knows out of what a layer's pairs read.
+    /// Takes what the table knows out of what a layer reads of pairs.
     pub(super) fn start(
         &self,
         plan: &Plan,
         layer: usize,
+        by: Reader,
         run: &mut RowRun,
         map: &MapPlan,
     ) -> Starts<'_> {
-        if !self.starts(plan, layer) {
+        if !self.used {
             return Starts::NONE;
         }
-        let known = plan.inputs(2) + plan.features - map.columns.start;
+        let Some(at) = self.record.starts[layer][by as usize] else {
+            return Starts::NONE;
+        };
+        let known = known(plan) - map.columns.start;
         run.x = run.x.wrapping_add(known);
         run.columns -= known;
         run.weights = run.weights.wrapping_add(known * BLOCK);
-        let record = Record::new(plan);
         Starts {
             classes: &self.of_pair,
-            table: self.table.as_ptr().wrapping_add(record.starts(layer)),
-            record: record.len(),
+            table: self.table.as_ptr().wrapping_add(at),
+            record: self.record.len,
         }
     }
 
-    fn restart(&mut self, patterns: u64) {
+    fn restart(&mut self, plan: &Plan, patterns: u64) {
         self.patterns = patterns;
+        self.record = Record::new(plan);
         self.restarts += 1;
         self.types.clear();
         self.class_of.clear();
@@ -195,9 +207,10 @@ impl PairClasses {
         patterns: &Patterns,
     ) {
         if self.patterns != patterns.numbering() {
-            self.restart(patterns.numbering());
+            self.restart(job.plan, patterns.numbering());
         }
-        self.used = may_be_finite(job.plan) && (self.know_types(names) || self.learn_types(names));
+        self.used = may_be_finite(job.plan)
+            && (self.know_types(names) || self.learn_types(job.plan, names));
         if self.used {
             self.classify(index, at, patterns);
             self.fill(job, patterns);
@@ -226,7 +239,7 @@ impl PairClasses {
     /// Numbers the new types of the structure, afresh where all do not fit; false where it
     /// has too many itself.
     #[cold]
-    fn learn_types(&mut self, names: &Names) -> bool {
+    fn learn_types(&mut self, plan: &Plan, names: &Names) -> bool {
         let mut own: Vec<u64> = names.types().collect();
         own.dedup();
         if own.len() > TYPES {
@@ -234,7 +247,7 @@ impl PairClasses {
         }
         let new = own.iter().filter(|b| !self.types.contains(b)).count();
         if self.types.len() + new > TYPES {
-            self.restart(self.patterns);
+            self.restart(plan, self.patterns);
         }
         own.retain(|b| !self.types.contains(b));
         self.types.append(&mut own);
@@ -261,8 +274,7 @@ impl PairClasses {
         }
     }
 
-    /// What objects of new types add to pairs. One by one, since a map of several rows may
-    /// add in another order.
+    /// What objects of new types add to pairs.
     fn fill_types(&mut self, job: &Job<'_>) {
         let plan = job.plan;
         let Some(map) = &plan.layers[0][2].expand else {
@@ -270,53 +282,59 @@ impl PairClasses {
         };
         let weights = &job.weights[0][2];
         let done = self.of_types.len() / map.outputs;
+        let new = &self.types[done..];
         self.of_types.resize(self.types.len() * map.outputs, 0.0);
-        for (t, &bits) in self.types.iter().enumerate().skip(done) {
-            let inputs: Vec<f32> = (0..plan.inputs(1)).map(|c| bit(bits, c)).collect();
-            let run = RowRun {
-                x: inputs[map.columns.start..].as_ptr(),
-                stride: inputs.len(),
-                columns: map.columns.len(),
-                weights: weights.expand.rows.as_ptr(),
-                width: map.columns.len(),
-            };
-            let bias = &weights.expand_bias;
-            dispatch(
-                job.simd,
-                &RowMap {
-                    rows: 1,
-                    in_parts: false,
-                    owners: &[],
-                    bias: if bias.is_empty() {
-                        null()
-                    } else {
-                        bias.as_ptr()
-                    },
-                    expanded: null(),
-                    runs: &[run],
-                    y: self.of_types[t * map.outputs..].as_mut_ptr(),
-                    y_stride: map.outputs,
-                    outputs: map.outputs,
-                    activate: false,
-                },
-            );
+        let inputs = &mut self.scratch[0];
+        inputs.clear();
+        for &bits in new {
+            inputs.extend((0..plan.inputs(1)).map(|c| bit(bits, c)));
         }
+        let bias = &weights.expand_bias;
+        dispatch(
+            job.simd,
+            &RowMap {
+                rows: new.len(),
+                in_parts: false,
+                owners: &[],
+                bias: if bias.is_empty() {
+                    null()
+                } else {
+                    bias.as_ptr()
+                },
+                expanded: null(),
+                runs: &[RowRun {
+                    x: inputs.as_ptr().wrapping_add(map.columns.start),
+                    stride: plan.inputs(1),
+                    columns: map.columns.len(),
+                    weights: weights.expand.rows.as_ptr(),
+                    width: map.columns.len(),
+                }],
+                y: self.of_types[done * map.outputs..].as_mut_ptr(),
+                y_stride: map.outputs,
+                outputs: map.outputs,
+                activate: false,
+            },
+        );
     }
 
     /// The records of new classes.
     fn fill(&mut self, job: &Job<'_>, patterns: &Patterns) {
         let plan = job.plan;
-        let record = Record::new(plan);
         let done = self.filled;
         if done == self.members.len() {
             return;
         }
         self.fill_types(job);
+        self.filled = self.members.len();
+        let len = self.record.len;
+        self.table.extend(done * len, self.filled * len);
+        let table = &mut self.table.as_mut_slice()[done * len..self.filled * len];
         let new = &self.members[done..];
+        let [own, y] = &mut self.scratch;
         let (channels, features) = (plan.inputs(2), plan.features);
-        let columns = channels + features;
+        let columns = known(plan);
         // The pairs of these classes, as if they were those of a structure with an object a type.
-        let mut own = Vec::with_capacity(new.len() * 2 * columns);
+        own.clear();
         for &[.., pattern] in new {
             let bits = patterns.known()[usize::from(pattern)];
             own.extend(sums(bits, channels));
@@ -326,9 +344,16 @@ impl PairClasses {
         }
         let ends: Vec<[u32; 2]> = new.iter().map(|&[a, b, _]| [a.into(), b.into()]).collect();
         let (compose, weights) = (&plan.layers[0][2], &job.weights[0][2]);
-        let map = compose.own.as_ref().expect("checked before");
         let own_at = own.as_mut_ptr();
-        let mut y = vec![0.0; new.len() * 2 * features];
+        let run = |map: &MapPlan, weights: &[f32]| RowRun {
+            x: own_at.wrapping_add(map.columns.start),
+            stride: columns,
+            columns: map.columns.end.min(columns) - map.columns.start,
+            weights: weights.as_ptr(),
+            width: map.columns.len(),
+        };
+        let map = compose.own.as_ref().expect("checked before");
+        y.resize(new.len() * 2 * features, 0.0);
         dispatch(
             job.simd,
             &PairMap {
@@ -340,13 +365,7 @@ impl PairClasses {
                     Some(_) => self.of_types.as_ptr(),
                     None => null(),
                 },
-                runs: &[RowRun {
-                    x: own_at.wrapping_add(map.columns.start),
-                    stride: columns,
-                    columns: map.columns.len(),
-                    weights: weights.own.rows.as_ptr(),
-                    width: map.columns.len(),
-                }],
+                runs: &[run(map, &weights.own.rows)],
                 outputs: features,
                 activate: true,
                 y: y.as_mut_ptr(),
@@ -355,18 +374,16 @@ impl PairClasses {
                 sums_stride: columns,
             },
         );
-        let run = |map: &MapPlan, end: usize, weights: &[f32]| RowRun {
-            x: own_at.wrapping_add(map.columns.start),
-            stride: columns,
-            columns: end - map.columns.start,
-            weights: weights.as_ptr(),
-            width: map.columns.len(),
+        let copy = |table: &mut [f32], at: usize, y: &[f32], each: usize| {
+            for (to, y) in table.chunks_exact_mut(len).zip(y.chunks_exact(each)) {
+                to[at..at + each].copy_from_slice(y);
+            }
         };
-        let count = new.len();
-        let plain = |run: RowRun, bias: &[f32], outputs: usize| {
-            let mut y = vec![0.0; count * 2 * outputs];
+        copy(table, 0, y, 2 * features);
+        let linear = |y: &mut Vec<f32>, run: RowRun, bias: &[f32], outputs: usize| {
+            y.resize(new.len() * 2 * outputs, 0.0);
             let kernel = PairMap {
-                pairs: count,
+                pairs: new.len(),
                 ends: &[],
                 bias: if bias.is_empty() {
                     null()
@@ -384,87 +401,55 @@ impl PairClasses {
                 sums_stride: 0,
             };
             dispatch(job.simd, &kernel);
-            y
         };
-        let expanded = expand(plan).map(|map| {
-            let weights = &job.weights[1][3];
-            let run = run(map, map.columns.end, &weights.expand.rows);
-            plain(run, &weights.expand_bias, map.outputs)
-        });
-        let starts: Vec<_> = (1..plan.layers.len())
-            .map(|layer| {
-                let map = later_pairs(plan, layer)?;
-                let run = run(map, columns, &job.weights[layer][2].own.rows);
-                Some(plain(run, &[], features))
-            })
-            .collect();
-        let (len, two) = (record.len(), 2 * features);
-        self.filled = self.members.len();
-        self.table.extend(done * len, self.filled * len);
-        let to = self.table.as_mut_slice()[done * len..].chunks_exact_mut(len);
-        let own = own.chunks_exact(2 * columns);
-        for (i, ((to, own), member)) in to.zip(own).zip(&self.members[done..]).enumerate() {
-            to[..two].copy_from_slice(&y[i * two..(i + 1) * two]);
-            to[two..3 * features].copy_from_slice(&own[channels..columns]);
-            to[3 * features..4 * features].copy_from_slice(&own[columns + channels..]);
-            if let Some(expanded) = &expanded {
-                let (first, second) = (record.parts(0), record.parts(1));
-                let pattern = usize::from(member[2]);
-                to[first..second].copy_from_slice(patterns.expanded(pattern, features));
-                let second = &mut to[second..second + 3 * two];
-                second.copy_from_slice(&expanded[i * 3 * two..(i + 1) * 3 * two]);
+        if let (Some([first, second]), Some(map)) = (self.record.parts, expand(plan)) {
+            for (to, &[.., pattern]) in table.chunks_exact_mut(len).zip(new) {
+                let part = patterns.expanded(usize::from(pattern), features);
+                to[first..first + part.len()].copy_from_slice(part);
             }
-            for (layer, start) in (1..).zip(&starts) {
-                if let Some(start) = start {
-                    // From u + v and u - v back to u and v.
-                    let (ab, ba) = start[i * two..(i + 1) * two].split_at(features);
-                    let (u, v) = to[record.starts(layer)..].split_at_mut(features);
-                    for f in 0..features {
-                        u[f] = 0.5 * (ab[f] + ba[f]);
-                        v[f] = 0.5 * (ab[f] - ba[f]);
+            let weights = &job.weights[1][3];
+            let run = run(map, &weights.expand.rows);
+            linear(y, run, &weights.expand_bias, map.outputs);
+            copy(table, second, y, 2 * map.outputs);
+        }
+        for (layer, starts) in self.record.starts.iter().enumerate() {
+            for (by, at) in [Reader::Pairs, Reader::Triples].into_iter().zip(starts) {
+                let (Some(at), Some(map)) = (at, reader(plan, layer, by)) else {
+                    continue;
+                };
+                let weights = match by {
+                    Reader::Pairs => &job.weights[layer][2].own.rows,
+                    Reader::Triples => &job.weights[layer][3].expand.rows,
+                };
+                linear(y, run(map, weights), &[], map.outputs);
+                // From u + v and u - v back to u and v.
+                for pair in y.chunks_exact_mut(2 * map.outputs) {
+                    let (ab, ba) = pair.split_at_mut(map.outputs);
+                    for (ab, ba) in ab.iter_mut().zip(ba) {
+                        (*ab, *ba) = (0.5 * (*ab + *ba), 0.5 * (*ab - *ba));
                     }
                 }
+                copy(table, *at, y, 2 * map.outputs);
             }
         }
     }
 }
 
 impl FeatureEngine {
-    /// The first layer's compose at arity 2 and its reduction, and, unless they are finite, what the second
-    /// layer's triples read of it.
-    pub(super) fn pairs_by_class(
-        &mut self,
-        job: &Job<'_>,
-        index: &Index,
-        compose: &ComposePlan,
-        finite: Finite,
-    ) {
-        let plan = job.plan;
-        let column = compose.column.expect("checked before");
-        let mut expanded = null_mut();
-        let record = Record::new(plan);
-        if record.expands && finite.layers < 2 {
-            self.pairs
-                .resize_with(self.pairs.len().max(2), Default::default);
-            self.pairs[1].reserve(index.group * index.rows(2) * 3 * plan.features);
-            expanded = self.pairs[1].as_mut_ptr();
-        }
+    /// The first layer's compose at arity 2: its reduction. The table has whatever else reads it.
+    pub(super) fn pairs_by_class(&mut self, job: &Job<'_>, index: &Index, compose: &ComposePlan) {
         dispatch(
             job.simd,
             &CopyPairs {
                 classes: &self.pair_classes.of_pair,
                 table: self.pair_classes.table.as_ptr(),
-                record: record.len(),
-                features: plan.features,
+                record: self.pair_classes.record.len,
+                features: job.plan.features,
                 y: self.raw.as_mut_ptr(),
-                sums: self.own[2].as_mut_ptr().wrapping_add(column),
-                sums_stride: plan.own_columns[2],
-                parts: record.parts(1),
-                expanded,
             },
         );
         let y = self.raw.as_ptr();
-        self.reduce(job, index, 2, compose, y, plan.features);
+        self.reduce(job, index, 2, compose, y, job.plan.features);
     }
 }
 

@@ -174,8 +174,8 @@ impl FeatureEngine {
             self.pairs[layer].reserve(index.group * rows * map.outputs);
             let to = self.pairs[layer].as_mut_ptr();
             // For all structures at once.
-            if self.at == 0 && !(layer == 1 && self.pair_classes.expanded(plan)) {
-                self.expand(job, index, map, &job.weights[layer][3], to);
+            if self.at == 0 {
+                self.expand(job, index, [layer, 3], map, to);
             }
         }
         let table = self.class_table(plan, layer, finite);
