@@ -7,6 +7,7 @@
 
 mod classes;
 mod index;
+mod load;
 mod names;
 mod pair_classes;
 mod patterns;
@@ -152,7 +153,6 @@ impl FeatureEngine {
     ) -> bool {
         let plan = job.plan;
         self.count = group.len();
-        self.clear(plan, index);
         let Some(finite) = self.enter(job, index, group) else {
             return false;
         };
@@ -178,7 +178,7 @@ impl FeatureEngine {
         true
     }
 
-    /// Loads the structures of a group and finds their classes. None where they cannot be computed
+    /// Finds the classes of the structures of a group and loads them. None where they cannot be computed
     /// together: not by classes of orbits and pairs all of them, or with tables that started afresh.
     fn enter(&mut self, job: &Job<'_>, index: &Index, group: &[&Structure]) -> Option<Finite> {
         let mut all = Finite::NOT;
@@ -188,14 +188,10 @@ impl FeatureEngine {
             self.at = at;
             self.names
                 .find(structure, pair_classes::may_be_finite(job.plan));
-            self.load(job, index);
             let finite = self.classify(job, index);
             let restarts = self.restarts();
             if at == 0 {
                 (all, fresh) = (finite, restarts);
-                if job.plan.max_arity == 3 {
-                    self.load_triples(job, index, finite);
-                }
             }
             if group.len() > 1
                 && (!self.pair_classes.used()
@@ -205,6 +201,15 @@ impl FeatureEngine {
                     || restarts != fresh)
             {
                 return None;
+            }
+            if self.pair_classes.used() {
+                self.load_bits(job, index);
+            } else {
+                self.clear(job.plan, index);
+                self.load(job, index);
+            }
+            if at == 0 && job.plan.max_arity == 3 {
+                self.load_triples(job, index, finite);
             }
         }
         Some(all)

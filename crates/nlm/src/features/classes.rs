@@ -215,10 +215,14 @@ impl Classes {
         }
     }
 
-    /// The class of every orbit, in the order of the kernels; false where there are more than `room`.
-    fn of_orbits(&mut self, index: &Index, kinds: &[u32], room: usize, to: &mut [u32]) -> bool {
+    /// The class of every orbit there is room for, in the order of the kernels; false where there are more
+    /// classes than `most`.
+    fn of_orbits(&mut self, index: &Index, kinds: &[u32], most: usize, to: &mut [u32]) -> bool {
         let n = index.objects;
         let (pairs, orbits) = (index.pairs(), index.orbits());
+        if to.is_empty() {
+            return true;
+        }
         let mut next = 0;
         for x in 0..n {
             for y in orbits.after(x)..n {
@@ -236,7 +240,7 @@ impl Classes {
                     *to = self.class([xy, xz, yz]);
                 }
             }
-            if self.members.len() > room {
+            if self.members.len() > most {
                 return false;
             }
         }
@@ -330,55 +334,62 @@ impl Classes {
 impl FeatureEngine {
     /// Finds the classes of the structure's objects, pairs and orbits, with tables for all of them.
     pub(super) fn classify(&mut self, job: &Job<'_>, index: &Index) -> Finite {
-        let plan = job.plan;
         self.pair_classes.leave();
-        if !may_be_finite(plan) || !self.patterns.find(job, index, &self.names) {
+        if !may_be_finite(job.plan) || !self.patterns.find(job, index, &self.names) {
             return Finite::NOT;
         }
         self.pair_classes
             .find(job, index, self.at, &self.names, &self.patterns);
         let sparse = self.sparse.suits(&self.patterns, index);
-        if !self.never_typed && self.pair_classes.used() && !sparse && self.by_types(job, index) {
-            return Finite { layers: 2, sparse };
+        if self.pair_classes.used() && !self.never_typed && self.by_types(job, index, sparse) {
+            Finite { layers: 2, sparse }
+        } else if self.by_patterns(job, index, sparse) {
+            Finite { layers: 1, sparse }
+        } else {
+            Finite::NOT
         }
-        if self.by_patterns(job, index, sparse) {
-            return Finite { layers: 1, sparse };
-        }
-        Finite::NOT
     }
 
     /// Kinds of pairs are their classes.
-    fn by_types(&mut self, job: &Job<'_>, index: &Index) -> bool {
-        let Some(parts) = self.pair_classes.parts() else {
+    fn by_types(&mut self, job: &Job<'_>, index: &Index, sparse: bool) -> bool {
+        let pairs = &self.pair_classes;
+        let Some(parts) = pairs.parts() else {
             return false;
         };
-        let orbit_classes = orbit_classes(&mut self.orbit_classes, index, self.at);
-        let (classes, pairs) = (&mut self.typed, &self.pair_classes);
-        let kinds = &pairs.of_pair()[self.at * index.rows(2) / 2..];
-        classes.belong_to(pairs.numbering());
-        let few = classes.within_room(job.plan, |classes, room| {
-            classes.of_orbits(index, kinds, room, orbit_classes)
-        });
-        if few {
-            classes.fill(job, &parts);
+        if sparse {
+            self.sparse.segments.by_type(pairs);
         }
-        few
+        let kinds = &pairs.of_pair()[self.at * index.rows(2) / 2..];
+        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, 2, sparse);
+        self.typed.belong_to(pairs.numbering());
+        self.typed.within_room(job.plan, |classes, most| {
+            (!sparse
+                || self
+                    .sparse
+                    .list(classes, &self.patterns, kinds, index, most))
+                && classes.of_orbits(index, kinds, most, room)
+        }) && {
+            self.typed.fill(job, &parts);
+            true
+        }
     }
 
     /// Kinds of pairs are their patterns.
     fn by_patterns(&mut self, job: &Job<'_>, index: &Index, sparse: bool) -> bool {
-        let (classes, patterns) = (&mut self.untyped, &self.patterns);
-        classes.belong_to(patterns.numbering());
-        let orbits = !sparse || orbit_by_orbit(job.plan);
-        let orbit_classes = orbit_classes(&mut self.orbit_classes, index, self.at);
-        let few = classes.within_room(job.plan, |classes, room| {
-            (!sparse || self.sparse.list(classes, patterns, index, room))
-                && (!orbits || classes.of_orbits(index, patterns.of_pair(), room, orbit_classes))
-        });
-        if few {
-            classes.fill(job, &[patterns.parts(job.plan.features)]);
+        let patterns = &self.patterns;
+        if sparse {
+            self.sparse.segments.whole(index.objects);
         }
-        few
+        let kinds = patterns.of_pair();
+        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, 1, sparse);
+        self.untyped.belong_to(patterns.numbering());
+        self.untyped.within_room(job.plan, |classes, most| {
+            (!sparse || self.sparse.list(classes, patterns, kinds, index, most))
+                && classes.of_orbits(index, kinds, most, room)
+        }) && {
+            self.untyped.fill(job, &[patterns.parts(job.plan.features)]);
+            true
+        }
     }
 
     /// How often tables started afresh: what was found before is then of no use.
@@ -396,19 +407,24 @@ impl FeatureEngine {
     }
 }
 
-/// Where the classes of the orbits of one structure of a group go.
-fn orbit_classes<'a>(all: &'a mut Vec<u32>, index: &Index, at: usize) -> &'a mut [u32] {
-    let count = orbit_count(index.objects, index.distinct);
+/// Where the classes of the orbits of one structure of a group go: nowhere if pairs are taken with their neighbours
+/// and no layer beyond the first `finite` keeps triples.
+fn room_for_orbits<'a>(
+    all: &'a mut Vec<u32>,
+    plan: &Plan,
+    index: &Index,
+    at: usize,
+    finite: usize,
+    sparse: bool,
+) -> &'a mut [u32] {
+    let needed = !sparse || (finite..plan.layers.len()).any(|layer| kept(plan, layer));
+    let count = if needed {
+        orbit_count(index.objects, index.distinct)
+    } else {
+        0
+    };
     all.resize((at + 1) * count, 0);
     &mut all[at * count..]
-}
-
-/// Whether some layer reads or keeps triples beyond the first layer's, so that orbits need their class.
-fn orbit_by_orbit(plan: &Plan) -> bool {
-    plan.layers[1..]
-        .iter()
-        .filter_map(|layer| layer.get(3))
-        .any(|compose| compose.column.is_some())
 }
 
 #[cfg(test)]
@@ -463,7 +479,7 @@ mod tests {
             .filter(|s| s.supported())
     }
 
-    /// Kinds of pairs by type and by pattern, in a fresh workspace and in one that has met more patterns and
+    /// Kinds of pairs by type and by pattern, orbit by orbit and with neighbours, in a fresh workspace and in one that has met more patterns and
     /// types than it numbers.
     #[test]
     fn all_kinds_give_the_value_of_the_reference() {
@@ -506,15 +522,21 @@ mod tests {
                 let what = format!("{layers} {features} {distinct} {simd}");
                 let prepared = nlm.prepare(&parameters, simd);
                 let mut used = FeatureEngine::default();
-                let mut by_pattern = FeatureEngine {
-                    never_typed: true,
-                    ..FeatureEngine::default()
-                };
+                let mut others = [(false, true), (true, false), (true, true)].map(
+                    |(always_sparse, never_typed)| {
+                        let mut engine = FeatureEngine::default();
+                        engine.sparse.always = always_sparse;
+                        engine.never_typed = never_typed;
+                        engine
+                    },
+                );
                 for (structure, &right) in structures.iter().zip(&right) {
                     let job = prepared.job(structure);
                     let value = used.value(&job);
                     close(value, right, &what);
-                    close(by_pattern.value(&job), right, &what);
+                    for other in &mut others {
+                        close(other.value(&job), right, &what);
+                    }
                     let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{what}");
                 }

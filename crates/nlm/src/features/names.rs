@@ -42,7 +42,7 @@ impl Names {
         usize::from(self.names[usize::from(old)])
     }
 
-    /// The unary propositions of each object, in the new order.
+    /// The unary propositions of each object, in the new order, where objects are named by type.
     pub(super) fn types(&self) -> impl Iterator<Item = u64> {
         self.order.iter().map(|&(bits, _)| bits)
     }

@@ -18,7 +18,7 @@ use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use std::ptr::{null, null_mut};
 
 /// More types than this in one structure, and its pairs are computed one by one.
-const TYPES: usize = 1 << TYPE_BITS;
+pub(super) const TYPES: usize = 1 << TYPE_BITS;
 const TYPE_BITS: u32 = 4;
 /// No class yet.
 const NONE: u32 = u32::MAX;
@@ -135,6 +135,17 @@ impl PairClasses {
     /// Tells this numbering, and the weights it goes with, from those before.
     pub(super) fn numbering(&self) -> u64 {
         self.restarts
+    }
+
+    /// The type of each object of the structure at hand.
+    pub(super) fn type_of(&self) -> &[u16] {
+        &self.type_of
+    }
+
+    /// The class of an empty pair with objects of these types, the first no later than the second.
+    pub(super) fn empty(&self, a: u16, b: u16) -> Option<u32> {
+        let types = usize::from(a) << TYPE_BITS | usize::from(b);
+        Some(self.class_of[types << PATTERN_BITS]).filter(|&class| class != NONE)
     }
 
     /// The class of each pair of the structures at hand.

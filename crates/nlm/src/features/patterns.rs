@@ -33,6 +33,37 @@ pub(crate) struct Patterns {
     /// The pairs a <= b that are not empty, and their indices.
     related: Vec<[u32; 2]>,
     touched: Vec<u32>,
+    /// What holds of (x, y) for some y and for all y, by x.
+    reduced: Vec<Reduced>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Reduced {
+    /// The propositions that hold for some y.
+    pub(super) some: u64,
+    /// Those that hold for every y met.
+    of_met: u64,
+    met: usize,
+}
+
+impl Reduced {
+    const START: Self = Self {
+        some: 0,
+        of_met: u64::MAX,
+        met: 0,
+    };
+
+    fn meet(&mut self, bits: u64) {
+        self.some |= bits;
+        self.of_met &= bits;
+        self.met += 1;
+    }
+
+    /// The propositions that hold for every y, of which there are so many.
+    pub(super) fn every(self, count: usize) -> u64 {
+        // Where some pair is empty nothing holds of all.
+        if self.met == count { self.of_met } else { 0 }
+    }
 }
 
 impl Patterns {
@@ -60,6 +91,11 @@ impl Patterns {
     /// The pairs a <= b of the structure at hand that are not empty.
     pub(super) fn related(&self) -> &[[u32; 2]] {
         &self.related
+    }
+
+    /// What holds of (x, y) for some y and for all y of the structure at hand, by x.
+    pub(super) fn reduced(&self) -> &[Reduced] {
+        &self.reduced
     }
 
     /// What a pair of this pattern adds to first-layer triples: `[2][3][Q']`.
@@ -96,9 +132,7 @@ impl Patterns {
         self.of_pair.clear();
         self.of_pair.resize(pairs, 0);
         let few = self.number() || (self.learn(job.generation) && self.number());
-        for &pair in &self.touched {
-            self.bits[pair as usize] = 0;
-        }
+        self.reduce(index.objects, job.plan.inputs(2));
         if few {
             self.fill(job);
         }
@@ -125,6 +159,19 @@ impl Patterns {
                 self.related.push([x.min(y) as u32, x.max(y) as u32]);
             }
             *bits |= bit | twin;
+        }
+    }
+
+    /// What holds for some object and for all, and no bits any more.
+    fn reduce(&mut self, objects: usize, channels: usize) {
+        self.reduced.clear();
+        self.reduced.resize(objects, Reduced::START);
+        for (&pair, &[a, b]) in self.touched.iter().zip(&self.related) {
+            let bits = std::mem::take(&mut self.bits[pair as usize]);
+            self.reduced[a as usize].meet(bits & ((1 << channels) - 1));
+            if a != b {
+                self.reduced[b as usize].meet(bits >> channels);
+            }
         }
     }
 
