@@ -97,9 +97,15 @@ const CLASS_BITS: u32 = 64 - 3 * KIND_BITS;
 /// No entry: there are fewer kinds than such a key would have.
 const FREE: u64 = u64::MAX;
 
+/// What the kind of xy, xz or yz (0, 1, 2) adds to a key.
 #[inline]
-fn key([xy, xz, yz]: [u32; 3]) -> u64 {
-    u64::from(xy) << (2 * KIND_BITS) | u64::from(xz) << KIND_BITS | u64::from(yz)
+pub(super) fn key_part(kind: u32, place: u32) -> u64 {
+    u64::from(kind) << ((2 - place) * KIND_BITS)
+}
+
+/// The kinds in a key.
+fn kinds_in(key: u64) -> [u32; 3] {
+    [0, 1, 2].map(|place| (key >> ((2 - place) * KIND_BITS)) as u32 & ((1 << KIND_BITS) - 1))
 }
 
 #[inline]
@@ -164,15 +170,14 @@ impl Classes {
         self.members.len()
     }
 
-    /// The class of orbits with these kinds of pairs.
+    /// The class of orbits with the kinds of pairs in this key.
     #[inline]
-    pub(super) fn class(&mut self, kinds: [u32; 3]) -> u32 {
-        let key = key(kinds);
+    pub(super) fn class(&mut self, key: u64) -> u32 {
         let entry = self.entries[self.home(key)];
         if entry >> CLASS_BITS == key {
             return class_in(entry);
         }
-        self.look_further(key, kinds)
+        self.look_further(key)
     }
 
     /// Where a key is looked for first.
@@ -184,7 +189,7 @@ impl Classes {
 
     /// The class of a key that is not at its first place, a new one if it is nowhere.
     #[cold]
-    fn look_further(&mut self, key: u64, kinds: [u32; 3]) -> u32 {
+    fn look_further(&mut self, key: u64) -> u32 {
         let mut at = self.home(key);
         while self.entries[at] != FREE {
             if self.entries[at] >> CLASS_BITS == key {
@@ -193,7 +198,7 @@ impl Classes {
             at = (at + 1) & (self.entries.len() - 1);
         }
         let class = self.members.len() as u32;
-        self.members.push(kinds);
+        self.members.push(kinds_in(key));
         self.entries[at] = key << CLASS_BITS | u64::from(class);
         if self.members.len() * 8 > self.entries.len() {
             self.grow();
@@ -205,8 +210,10 @@ impl Classes {
         let entries = self.entries.len() * 2;
         self.entries.clear();
         self.entries.resize(entries, FREE);
-        for (class, &kinds) in self.members.iter().enumerate() {
-            let key = key(kinds);
+        for (class, kinds) in self.members.iter().enumerate() {
+            let key = (0..)
+                .zip(kinds)
+                .fold(0, |key, (k, &kind)| key | key_part(kind, k));
             let mut at = self.home(key);
             while self.entries[at] != FREE {
                 at = (at + 1) & (entries - 1);
@@ -231,13 +238,13 @@ impl Classes {
                 if len == 0 {
                     continue;
                 }
-                let xy = kinds[pairs.index(x, y)];
+                let xy = key_part(kinds[pairs.index(x, y)], 0);
                 let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
                 let (xz, yz) = (&kinds[xz..xz + len], &kinds[yz..yz + len]);
                 let run = &mut to[next..next + len];
                 next += len;
                 for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                    *to = self.class([xy, xz, yz]);
+                    *to = self.class(xy | key_part(xz, 1) | key_part(yz, 2));
                 }
             }
             if self.members.len() > most {
