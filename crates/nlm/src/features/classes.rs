@@ -97,15 +97,23 @@ const CLASS_BITS: u32 = 64 - 3 * KIND_BITS;
 /// No entry: there are fewer kinds than such a key would have.
 const FREE: u64 = u64::MAX;
 
-/// What the kind of xy, xz or yz (0, 1, 2) adds to a key.
+/// How far to the left the kinds of xy, xz and yz stand in a key.
+pub(super) const IN_KEY: [u32; 3] = [2 * KIND_BITS, KIND_BITS, 0];
+
 #[inline]
-pub(super) fn key_part(kind: u32, place: u32) -> u64 {
-    u64::from(kind) << ((2 - place) * KIND_BITS)
+fn key([xy, xz, yz]: [u32; 3]) -> u64 {
+    u64::from(xy) << IN_KEY[0] | u64::from(xz) << IN_KEY[1] | u64::from(yz)
 }
 
 /// The kinds in a key.
 fn kinds_in(key: u64) -> [u32; 3] {
-    [0, 1, 2].map(|place| (key >> ((2 - place) * KIND_BITS)) as u32 & ((1 << KIND_BITS) - 1))
+    IN_KEY.map(|shift| (key >> shift) as u32 & ((1 << KIND_BITS) - 1))
+}
+
+/// Where a key is looked for first among so many entries.
+#[inline]
+fn home(key: u64, entries: usize) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (entries - 1)
 }
 
 #[inline]
@@ -173,24 +181,38 @@ impl Classes {
     /// The class of orbits with the kinds of pairs in this key.
     #[inline]
     pub(super) fn class(&mut self, key: u64) -> u32 {
-        let entry = self.entries[self.home(key)];
+        let entry = self.entries[home(key, self.entries.len())];
         if entry >> CLASS_BITS == key {
             return class_in(entry);
         }
         self.look_further(key)
     }
 
-    /// Where a key is looked for first.
+    /// Takes the classes of many keys, one after the other.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        let top = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        top as usize & (self.entries.len() - 1)
+    pub(super) fn of_keys(&mut self, keys: &[u64], mut take: impl FnMut(usize, u32)) {
+        let mut i = 0;
+        while i < keys.len() {
+            let entries = &self.entries[..];
+            while let Some(&key) = keys.get(i) {
+                let entry = entries[home(key, entries.len())];
+                if entry >> CLASS_BITS != key {
+                    break;
+                }
+                take(i, class_in(entry));
+                i += 1;
+            }
+            if let Some(&key) = keys.get(i) {
+                take(i, self.look_further(key));
+                i += 1;
+            }
+        }
     }
 
     /// The class of a key that is not at its first place, a new one if it is nowhere.
     #[cold]
     fn look_further(&mut self, key: u64) -> u32 {
-        let mut at = self.home(key);
+        let mut at = home(key, self.entries.len());
         while self.entries[at] != FREE {
             if self.entries[at] >> CLASS_BITS == key {
                 return class_in(self.entries[at]);
@@ -210,11 +232,9 @@ impl Classes {
         let entries = self.entries.len() * 2;
         self.entries.clear();
         self.entries.resize(entries, FREE);
-        for (class, kinds) in self.members.iter().enumerate() {
-            let key = (0..)
-                .zip(kinds)
-                .fold(0, |key, (k, &kind)| key | key_part(kind, k));
-            let mut at = self.home(key);
+        for (class, &kinds) in self.members.iter().enumerate() {
+            let key = key(kinds);
+            let mut at = home(key, self.entries.len());
             while self.entries[at] != FREE {
                 at = (at + 1) & (entries - 1);
             }
@@ -238,13 +258,13 @@ impl Classes {
                 if len == 0 {
                     continue;
                 }
-                let xy = key_part(kinds[pairs.index(x, y)], 0);
+                let xy = kinds[pairs.index(x, y)];
                 let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
                 let (xz, yz) = (&kinds[xz..xz + len], &kinds[yz..yz + len]);
                 let run = &mut to[next..next + len];
                 next += len;
                 for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                    *to = self.class(xy | key_part(xz, 1) | key_part(yz, 2));
+                    *to = self.class(key([xy, xz, yz]));
                 }
             }
             if self.members.len() > most {

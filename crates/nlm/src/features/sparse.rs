@@ -5,7 +5,7 @@
 //! matrices over (max, +). Objects that are near neither a nor b differ by type only. They come in segments, since objects
 //! are named by type, and with the pair {a, b} all of a segment have one class.
 
-use super::classes::{Classes, key_part};
+use super::classes::{Classes, IN_KEY};
 use super::index::Index;
 use super::pair_classes::PairClasses;
 use super::patterns::Patterns;
@@ -117,6 +117,8 @@ pub(crate) struct Sparse {
     /// For each object those it stands in a relation with, one after the other, and where they end.
     related: Vec<u32>,
     related_ends: Vec<u32>,
+    /// The keys of the classes of neighbours.
+    keys: Vec<u64>,
     /// How many those are.
     related_counts: Vec<Counts>,
 }
@@ -209,6 +211,8 @@ impl Sparse {
             if classes.len() > most {
                 return false;
             }
+            let first = self.neighbours.len();
+            self.keys.clear();
             let (rows_a, kinds_a) = (index.rows_of(a), &self.ordered[a * n..(a + 1) * n]);
             let near_a = &self.related[self.related_to(a)];
             let left_a = less(&sizes, &self.related_counts[a]);
@@ -239,17 +243,17 @@ impl Sparse {
                 for (s, left) in left[..self.segments.len()].iter().enumerate() {
                     far |= u32::from(*left > 0) << s;
                 }
-                self.neighbours.extend(at_hand[..count].iter().map(|&z| {
+                let at_hand = &at_hand[..count];
+                let place = |z: usize| &PLACES[usize::from(z >= a) + usize::from(z >= b)];
+                self.keys.extend(at_hand.iter().map(|&z| {
                     let z = z as usize;
-                    let place = usize::from(z >= a) + usize::from(z >= b);
-                    let kinds = [ab, kinds_a[z] >> 2, kinds_b[z] >> 2];
-                    let [ab, ba] = slots(classes, place, kinds);
-                    Neighbour {
-                        ab,
-                        ba,
-                        az: rows_a[z],
-                        bz: rows_b[z],
-                    }
+                    place(z).key([ab, kinds_a[z] >> 2, kinds_b[z] >> 2])
+                }));
+                self.neighbours.extend(at_hand.iter().map(|&z| {
+                    let z = z as usize;
+                    let [ab, ba] = place(z).slots;
+                    let (az, bz) = (rows_a[z], rows_b[z]);
+                    Neighbour { ab, ba, az, bz }
                 }));
                 let (met, mut place) = self.far_of_kind[ab as usize];
                 if met != far {
@@ -279,6 +283,11 @@ impl Sparse {
                     b: b as u32,
                 });
             }
+            let neighbours = &mut self.neighbours[first..];
+            classes.of_keys(&self.keys, |i, class| {
+                neighbours[i].ab += 6 * class;
+                neighbours[i].ba += 6 * class;
+            });
         }
         // Where no object is far any class will do, but there must be one.
         if classes.len() == 0 {
@@ -310,7 +319,9 @@ fn far_from(
             // Of objects of one type, whose order among the three is open, the last.
             let place = usize::from(s >= a) + usize::from(s >= b);
             let kinds = [kind, segments.empty(a, s), segments.empty(b, s)];
-            *class = slots(classes, place, kinds);
+            let place = &PLACES[place];
+            let of = 6 * classes.class(place.key(kinds));
+            *class = place.slots.map(|slot| of + slot);
         }
         let [ab, ba] = *class;
         to.push(Neighbour {
@@ -322,21 +333,37 @@ fn far_from(
     }
 }
 
-/// Six times the class of the orbit of a pair a <= b and z, plus the slot of (a, b, z), of (b, a, z), given the
-/// kinds of ab, az and bz and the place of z among the three. The place is as good as random, so
-/// nothing branches on it.
-#[inline]
-fn slots(classes: &mut Classes, place: usize, kinds: [u32; 3]) -> [u32; 2] {
-    /// By place: where the kinds stand among xy, xz and yz, and the slots.
-    const PLACES: [([u32; 3], [u32; 2]); 3] = [
-        ([2, 0, 1], [3, 5]),
-        ([1, 0, 2], [1, 4]),
-        ([0, 1, 2], [0, 2]),
-    ];
-    let ([ab, az, bz], slots) = &PLACES[place];
-    let key = key_part(kinds[0], *ab) | key_part(kinds[1], *az) | key_part(kinds[2], *bz);
-    let class = 6 * classes.class(key);
-    slots.map(|slot| class + slot)
+/// Where z stands among a <= b and z.
+struct Place {
+    /// Where in a key the kinds of ab, az and bz stand.
+    shifts: [u32; 3],
+    /// The slots of (a, b, z) and (b, a, z).
+    slots: [u32; 2],
+}
+
+/// By how many of a and b are no later than z.
+const PLACES: [Place; 3] = [
+    Place {
+        shifts: [IN_KEY[2], IN_KEY[0], IN_KEY[1]],
+        slots: [3, 5],
+    },
+    Place {
+        shifts: [IN_KEY[1], IN_KEY[0], IN_KEY[2]],
+        slots: [1, 4],
+    },
+    Place {
+        shifts: [IN_KEY[0], IN_KEY[1], IN_KEY[2]],
+        slots: [0, 2],
+    },
+];
+
+impl Place {
+    /// The key of the class, given the kinds of ab, az and bz.
+    #[inline]
+    fn key(&self, [ab, az, bz]: [u32; 3]) -> u64 {
+        let of = |kind: u32, shift: u32| u64::from(kind) << (shift % 64);
+        of(ab, self.shifts[0]) | of(az, self.shifts[1]) | of(bz, self.shifts[2])
+    }
 }
 
 impl FeatureEngine {
