@@ -149,7 +149,12 @@ impl FeatureEngine {
                 }
             }
         }
-        to_sums(red, 0..index.rows(2), red_columns, channels * plan.quantifiers);
+        to_sums(
+            red,
+            0..index.rows(2),
+            red_columns,
+            channels * plan.quantifiers,
+        );
     }
 
     /// Compose at arity 3 and its reduction.
