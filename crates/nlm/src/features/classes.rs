@@ -97,9 +97,23 @@ const CLASS_BITS: u32 = 64 - 3 * KIND_BITS;
 /// No entry: there are fewer kinds than such a key would have.
 const FREE: u64 = u64::MAX;
 
+/// How far to the left the kinds of xy, xz and yz stand in a key.
+pub(super) const IN_KEY: [u32; 3] = [2 * KIND_BITS, KIND_BITS, 0];
+
 #[inline]
 fn key([xy, xz, yz]: [u32; 3]) -> u64 {
-    u64::from(xy) << (2 * KIND_BITS) | u64::from(xz) << KIND_BITS | u64::from(yz)
+    u64::from(xy) << IN_KEY[0] | u64::from(xz) << IN_KEY[1] | u64::from(yz)
+}
+
+/// The kinds in a key.
+fn kinds_in(key: u64) -> [u32; 3] {
+    IN_KEY.map(|shift| (key >> shift) as u32 & ((1 << KIND_BITS) - 1))
+}
+
+/// Where a key is looked for first among so many entries.
+#[inline]
+fn home(key: u64, entries: usize) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (entries - 1)
 }
 
 #[inline]
@@ -164,28 +178,41 @@ impl Classes {
         self.members.len()
     }
 
-    /// The class of orbits with these kinds of pairs.
+    /// The class of orbits with the kinds of pairs in this key.
     #[inline]
-    pub(super) fn class(&mut self, kinds: [u32; 3]) -> u32 {
-        let key = key(kinds);
-        let entry = self.entries[self.home(key)];
+    pub(super) fn class(&mut self, key: u64) -> u32 {
+        let entry = self.entries[home(key, self.entries.len())];
         if entry >> CLASS_BITS == key {
             return class_in(entry);
         }
-        self.look_further(key, kinds)
+        self.look_further(key)
     }
 
-    /// Where a key is looked for first.
+    /// Takes the classes of many keys, one after the other.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        let top = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        top as usize & (self.entries.len() - 1)
+    pub(super) fn of_keys(&mut self, keys: &[u64], mut take: impl FnMut(usize, u32)) {
+        let mut i = 0;
+        while i < keys.len() {
+            let entries = &self.entries[..];
+            while let Some(&key) = keys.get(i) {
+                let entry = entries[home(key, entries.len())];
+                if entry >> CLASS_BITS != key {
+                    break;
+                }
+                take(i, class_in(entry));
+                i += 1;
+            }
+            if let Some(&key) = keys.get(i) {
+                take(i, self.look_further(key));
+                i += 1;
+            }
+        }
     }
 
     /// The class of a key that is not at its first place, a new one if it is nowhere.
     #[cold]
-    fn look_further(&mut self, key: u64, kinds: [u32; 3]) -> u32 {
-        let mut at = self.home(key);
+    fn look_further(&mut self, key: u64) -> u32 {
+        let mut at = home(key, self.entries.len());
         while self.entries[at] != FREE {
             if self.entries[at] >> CLASS_BITS == key {
                 return class_in(self.entries[at]);
@@ -193,7 +220,7 @@ impl Classes {
             at = (at + 1) & (self.entries.len() - 1);
         }
         let class = self.members.len() as u32;
-        self.members.push(kinds);
+        self.members.push(kinds_in(key));
         self.entries[at] = key << CLASS_BITS | u64::from(class);
         if self.members.len() * 8 > self.entries.len() {
             self.grow();
@@ -207,7 +234,7 @@ impl Classes {
         self.entries.resize(entries, FREE);
         for (class, &kinds) in self.members.iter().enumerate() {
             let key = key(kinds);
-            let mut at = self.home(key);
+            let mut at = home(key, self.entries.len());
             while self.entries[at] != FREE {
                 at = (at + 1) & (entries - 1);
             }
@@ -237,7 +264,7 @@ impl Classes {
                 let run = &mut to[next..next + len];
                 next += len;
                 for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                    *to = self.class([xy, xz, yz]);
+                    *to = self.class(key([xy, xz, yz]));
                 }
             }
             if self.members.len() > most {

@@ -5,7 +5,7 @@
 //! matrices over (max, +). Objects that are near neither a nor b differ by type only. They come in segments, since objects
 //! are named by type, and with the pair {a, b} all of a segment have one class.
 
-use super::classes::Classes;
+use super::classes::{Classes, IN_KEY};
 use super::index::Index;
 use super::pair_classes::PairClasses;
 use super::patterns::Patterns;
@@ -17,6 +17,8 @@ use std::ptr::null;
 
 /// With fewer objects it takes longer to find neighbours than to go through all orbits.
 const FEW_OBJECTS: usize = 32;
+/// See [`Sparse::ordered`].
+const RELATED: u32 = 2;
 /// No class yet, or no kind.
 const NONE: u32 = u32::MAX;
 
@@ -72,15 +74,23 @@ impl Segments {
     }
 
     /// How many objects each has.
-    fn sizes(&self) -> [u32; SEGMENTS] {
+    fn sizes(&self) -> Counts {
         let mut sizes = [0; SEGMENTS];
         let mut from = 0;
         for (size, &end) in sizes.iter_mut().zip(&self.ends) {
-            *size = end - from;
+            *size = (end - from) as u16;
             from = end;
         }
         sizes
     }
+}
+
+/// How many objects of each segment.
+type Counts = [u16; SEGMENTS];
+
+/// What is left of `all`; where an object is taken twice it is to be given back.
+fn less(all: &Counts, taken: &Counts) -> Counts {
+    std::array::from_fn(|s| all[s].wrapping_sub(taken[s]))
 }
 
 /// As many as there are types at most.
@@ -102,11 +112,15 @@ pub(crate) struct Sparse {
     /// `[kind][segment][2]`: six times the class of the orbits with a far object there, plus the slot
     /// of (a, b, z), of (b, a, z).
     far_classes: Vec<[u32; 2]>,
-    /// `[i][j]`: twice the kind of {i, j}, plus one where i > j.
+    /// `[i][j]`: four times the kind of {i, j}, plus [`RELATED`] where it is not empty, plus one where i > j.
     ordered: Vec<u32>,
     /// For each object those it stands in a relation with, one after the other, and where they end.
     related: Vec<u32>,
     related_ends: Vec<u32>,
+    /// The keys of the classes of neighbours.
+    keys: Vec<u64>,
+    /// How many those are.
+    related_counts: Vec<Counts>,
 }
 
 impl Sparse {
@@ -124,25 +138,41 @@ impl Sparse {
         index.rows(2) > 0 && (many || self.always)
     }
 
-    /// The objects each object stands in a relation with.
-    fn relate(&mut self, patterns: &Patterns, objects: usize) {
+    /// The objects each object stands in a relation with, and the kinds of all pairs.
+    fn relate(&mut self, patterns: &Patterns, kinds: &[u32], index: &Index) {
+        let n = index.objects;
+        // With `distinct` there is no pair (i, i); any kind will do.
+        self.ordered.clear();
+        self.ordered.resize(n * n, 0);
+        let mut all = kinds.iter();
+        for a in 0..n {
+            for (b, &kind) in (index.orbits().after(a)..n).zip(&mut all) {
+                self.ordered[a * n + b] = kind << 2;
+                self.ordered[b * n + a] = kind << 2 | u32::from(a != b);
+            }
+        }
         let ends = &mut self.related_ends;
         ends.clear();
-        ends.resize(objects + 1, 0);
+        ends.resize(n + 1, 0);
         for &[a, b] in patterns.related() {
             ends[a as usize + 1] += 1;
             ends[b as usize + 1] += u32::from(a != b);
         }
-        for x in 0..objects {
+        for x in 0..n {
             ends[x + 1] += ends[x];
         }
-        self.related.resize(ends[objects] as usize, 0);
+        self.related.resize(ends[n] as usize, 0);
+        self.related_counts.clear();
+        self.related_counts.resize(n, [0; SEGMENTS]);
         // From where each begins to where it ends.
         for &[a, b] in patterns.related() {
             for (x, y) in [(a, b), (b, a)].into_iter().take(1 + usize::from(a != b)) {
                 let end = &mut ends[x as usize];
                 self.related[*end as usize] = y;
+                let segment = usize::from(self.segments.of[y as usize]);
+                self.related_counts[x as usize][segment] += 1;
                 *end += 1;
+                self.ordered[x as usize * n + y as usize] |= RELATED;
             }
         }
     }
@@ -164,7 +194,7 @@ impl Sparse {
         most: usize,
     ) -> bool {
         let n = index.objects;
-        self.relate(patterns, n);
+        self.relate(patterns, kinds, index);
         self.pairs.clear();
         self.neighbours.clear();
         self.far.clear();
@@ -175,55 +205,93 @@ impl Sparse {
         self.far_classes.clear();
         self.far_classes
             .resize(known * self.segments.len(), [NONE; 2]);
-        // With `distinct` there is no pair (i, i); any kind will do.
-        self.ordered.clear();
-        self.ordered.resize(n * n, 0);
         let sizes = self.segments.sizes();
-        let empty = |row: u32| patterns.of_pair()[row as usize / 2] == 0;
-        let kind = |row: u32| kinds[row as usize / 2];
+        let mut at_hand = vec![0; 2 * n + 1];
         for a in 0..n {
             if classes.len() > most {
                 return false;
             }
-            let rows_a = index.rows_of(a);
+            let first = self.neighbours.len();
+            self.keys.clear();
+            let (rows_a, kinds_a) = (index.rows_of(a), &self.ordered[a * n..(a + 1) * n]);
+            let near_a = &self.related[self.related_to(a)];
+            let left_a = less(&sizes, &self.related_counts[a]);
             for b in index.orbits().after(a)..n {
-                let rows_b = index.rows_of(b);
-                let ab = kind(rows_a[b]);
-                self.ordered[a * n + b] = 2 * ab;
-                self.ordered[b * n + a] = 2 * ab + u32::from(a != b);
-                let mut far = sizes;
-                if index.distinct {
+                let (rows_b, kinds_b) = (index.rows_of(b), &self.ordered[b * n..(b + 1) * n]);
+                let ab = kinds_a[b] >> 2;
+                // Those of b that are neighbours of a are at hand already. Which are is as good as
+                // random, so nothing branches on it.
+                let mut count = 0;
+                for &z in near_a {
+                    at_hand[count] = z;
+                    count += usize::from(!(index.distinct & (z as usize == b)));
+                }
+                let mut left = less(&left_a, &self.related_counts[b]);
+                for &z in &self.related[self.related_to(b)] {
+                    at_hand[count] = z;
+                    let met = kinds_a[z as usize] & RELATED != 0;
+                    let segment = usize::from(self.segments.of[z as usize]) % SEGMENTS;
+                    left[segment] = left[segment].wrapping_add(u16::from(met));
+                    count += usize::from(!met & !(index.distinct & (z as usize == a)));
+                }
+                if index.distinct && kinds_a[b] & RELATED == 0 {
                     for x in [a, b] {
-                        far[usize::from(self.segments.of[x])] -= 1;
+                        left[usize::from(self.segments.of[x])] -= 1;
                     }
                 }
-                for (own, other, of_a) in [(a, b, true), (b, a, false)] {
-                    for i in self.related_to(own) {
-                        let z = self.related[i] as usize;
-                        let (az, bz) = (rows_a[z], rows_b[z]);
-                        // Those of b that are neighbours of a have been met.
-                        if (index.distinct && z == other) || !(of_a || empty(az)) {
-                            continue;
-                        }
-                        let near = [ab, kind(az), kind(bz)];
-                        let [ab, ba] =
-                            slots(classes, usize::from(z >= a) + usize::from(z >= b), near);
-                        self.neighbours.push(Neighbour { ab, ba, az, bz });
-                        far[usize::from(self.segments.of[z])] -= 1;
-                    }
+                let mut far = 0;
+                for (s, left) in left[..self.segments.len()].iter().enumerate() {
+                    far |= u32::from(*left > 0) << s;
                 }
-                let far = self.far_of(classes, ab, [a, b], &far);
+                let at_hand = &at_hand[..count];
+                let place = |z: usize| &PLACES[usize::from(z >= a) + usize::from(z >= b)];
+                self.keys.extend(at_hand.iter().map(|&z| {
+                    let z = z as usize;
+                    place(z).key([ab, kinds_a[z] >> 2, kinds_b[z] >> 2])
+                }));
+                self.neighbours.extend(at_hand.iter().map(|&z| {
+                    let z = z as usize;
+                    let [ab, ba] = place(z).slots;
+                    let (az, bz) = (rows_a[z], rows_b[z]);
+                    Neighbour { ab, ba, az, bz }
+                }));
+                let (met, mut place) = self.far_of_kind[ab as usize];
+                if met != far {
+                    place = self.far.len() as u32;
+                    self.far_of_kind[ab as usize] = (far, place);
+                    let segments = [a, b].map(|x| usize::from(self.segments.of[x]));
+                    far_from(
+                        &self.segments,
+                        classes,
+                        &mut self.far_classes,
+                        ab,
+                        segments,
+                        far,
+                        &mut self.far_objects,
+                    );
+                    self.far.push(NearPair {
+                        end: self.far_objects.len() as u32,
+                        far: 0,
+                        a: 0,
+                        b: 0,
+                    });
+                }
                 self.pairs.push(NearPair {
                     end: self.neighbours.len() as u32,
-                    far,
+                    far: place,
                     a: a as u32,
                     b: b as u32,
                 });
             }
+            let neighbours = &mut self.neighbours[first..];
+            classes.of_keys(&self.keys, |i, class| {
+                neighbours[i].ab += 6 * class;
+                neighbours[i].ba += 6 * class;
+            });
         }
         // Where no object is far any class will do, but there must be one.
         if classes.len() == 0 {
-            classes.class([0; 3]);
+            classes.class(0);
         }
         for class in self.far_classes.iter_mut().flatten() {
             if *class == NONE {
@@ -232,70 +300,70 @@ impl Sparse {
         }
         classes.len() <= most
     }
+}
 
-    /// The place of what is far from the pair {a, b}, given how many objects of each segment are.
-    fn far_of(
-        &mut self,
-        classes: &mut Classes,
-        kind: u32,
-        [a, b]: [usize; 2],
-        far: &[u32; SEGMENTS],
-    ) -> u32 {
-        let mut segments = 0;
-        for (s, &left) in far.iter().enumerate() {
-            segments |= u32::from(left > 0) << s;
+/// Adds what is far from a pair of this kind with objects of these segments: one object of each segment
+/// of the set `far`.
+fn far_from(
+    segments: &Segments,
+    classes: &mut Classes,
+    far_classes: &mut [[u32; 2]],
+    kind: u32,
+    [a, b]: [usize; 2],
+    far: u32,
+    to: &mut Vec<Neighbour>,
+) {
+    for s in (0..segments.len()).filter(|s| far >> s & 1 == 1) {
+        let class = &mut far_classes[kind as usize * segments.len() + s];
+        if class[0] == NONE {
+            // Of objects of one type, whose order among the three is open, the last.
+            let place = usize::from(s >= a) + usize::from(s >= b);
+            let kinds = [kind, segments.empty(a, s), segments.empty(b, s)];
+            let place = &PLACES[place];
+            let of = 6 * classes.class(place.key(kinds));
+            *class = place.slots.map(|slot| of + slot);
         }
-        let (met, place) = self.far_of_kind[kind as usize];
-        if met == segments {
-            return place;
-        }
-        let [a, b] = [a, b].map(|x| usize::from(self.segments.of[x]));
-        for s in (0..self.segments.len()).filter(|s| segments >> s & 1 == 1) {
-            let at = kind as usize * self.segments.len() + s;
-            if self.far_classes[at][0] == NONE {
-                // Of objects of one type, whose order among the three is open, the last.
-                let place = usize::from(s >= a) + usize::from(s >= b);
-                let kinds = [kind, self.segments.empty(a, s), self.segments.empty(b, s)];
-                self.far_classes[at] = slots(classes, place, kinds);
-            }
-            let [ab, ba] = self.far_classes[at];
-            self.far_objects.push(Neighbour {
-                ab,
-                ba,
-                az: 0,
-                bz: 0,
-            });
-        }
-        let place = self.far.len() as u32;
-        self.far.push(NearPair {
-            end: self.far_objects.len() as u32,
-            far: 0,
-            a: 0,
-            b: 0,
+        let [ab, ba] = *class;
+        to.push(Neighbour {
+            ab,
+            ba,
+            az: 0,
+            bz: 0,
         });
-        self.far_of_kind[kind as usize] = (segments, place);
-        place
     }
 }
 
-/// Six times the class of the orbit of a pair a <= b and z, plus the slot of (a, b, z), of (b, a, z), given the
-/// kinds of ab, az and bz and the place of z among the three. The place is as good as random, so
-/// nothing branches on it.
-#[inline]
-fn slots(classes: &mut Classes, place: usize, kinds: [u32; 3]) -> [u32; 2] {
-    /// By place: where the kinds stand in the class, and the slots.
-    const PLACES: [([usize; 3], [u32; 2]); 3] = [
-        ([2, 0, 1], [3, 5]),
-        ([1, 0, 2], [1, 4]),
-        ([0, 1, 2], [0, 2]),
-    ];
-    let (places, slots) = &PLACES[place];
-    let mut sorted = [0; 3];
-    for (kind, &place) in kinds.iter().zip(places) {
-        sorted[place] = *kind;
+/// Where z stands among a <= b and z.
+struct Place {
+    /// Where in a key the kinds of ab, az and bz stand.
+    shifts: [u32; 3],
+    /// The slots of (a, b, z) and (b, a, z).
+    slots: [u32; 2],
+}
+
+/// By how many of a and b are no later than z.
+const PLACES: [Place; 3] = [
+    Place {
+        shifts: [IN_KEY[2], IN_KEY[0], IN_KEY[1]],
+        slots: [3, 5],
+    },
+    Place {
+        shifts: [IN_KEY[1], IN_KEY[0], IN_KEY[2]],
+        slots: [1, 4],
+    },
+    Place {
+        shifts: [IN_KEY[0], IN_KEY[1], IN_KEY[2]],
+        slots: [0, 2],
+    },
+];
+
+impl Place {
+    /// The key of the class, given the kinds of ab, az and bz.
+    #[inline]
+    fn key(&self, [ab, az, bz]: [u32; 3]) -> u64 {
+        let of = |kind: u32, shift: u32| u64::from(kind) << (shift % 64);
+        of(ab, self.shifts[0]) | of(az, self.shifts[1]) | of(bz, self.shifts[2])
     }
-    let class = 6 * classes.class(sorted);
-    slots.map(|slot| class + slot)
 }
 
 impl FeatureEngine {

@@ -23,7 +23,7 @@ pub(crate) struct Far<'a> {
     pub(crate) c: *const f32,
     /// Where each segment of z ends.
     pub(crate) segments: &'a [u32],
-    /// `[i][j]`: twice the kind of the pair, and which of its rows (i, j) is.
+    /// `[i][j]`: four times the kind of the pair, and in the last bit which of its rows (i, j) is.
     pub(crate) kinds: &'a [u32],
     /// `[kind][segment][row]`: six times a class, plus a slot.
     pub(crate) classes: &'a [[u32; 2]],
@@ -127,7 +127,7 @@ impl Far<'_> {
                     for k in 0..T {
                         let at = (i + h) * n + j + k;
                         let kind = *self.kinds.get_unchecked(at) as usize;
-                        let classes = kind / 2 * self.segments.len() + s;
+                        let classes = kind / 4 * self.segments.len() + s;
                         let class = self.classes.get_unchecked(classes)[kind % 2];
                         let t = look_up::<V>(self.table, class, self.features, f);
                         let to = self.far.add(at * columns + f);
