@@ -589,19 +589,21 @@ mod tests {
         let mut rng = Rng(77);
         let prepared = nlm.prepare(&parameters, Simd::best());
         let mut used = FeatureEngine::default();
-        let mut layers = Vec::new();
+        let (mut layers, mut afresh) = (Vec::new(), Vec::new());
         for (objects, types, facts, binary) in [
             (9, 3, 9, 1),
             (30, 16, 300, 1),
             (9, 4, 9, 2),
             (30, 16, 900, 2),
-            (26, 12, 12, 1),
-            (25, 12, 12, 1),
+            (26, 16, 150, 1),
+            (25, 16, 150, 1),
             (9, 3, 9, 1),
         ] {
             let structure = random(&mut rng, objects, types, facts, binary);
             let job = prepared.job(&structure);
+            let restarts = used.typed.restarts;
             let value = used.value(&job);
+            afresh.push(used.typed.restarts - restarts);
             let mut fresh = FeatureEngine::default();
             assert_eq!(value.to_bits(), fresh.value(&job).to_bits());
             let index = Index::new(objects, false);
@@ -617,5 +619,7 @@ mod tests {
             }
         }
         assert_eq!(layers, [2, 1, 2, 0, 2, 2, 2]);
+        // The sixth has room of its own, but not beside the fifth.
+        assert_eq!(afresh, [1, 2, 0, 2, 0, 1, 0]);
     }
 }

@@ -16,7 +16,7 @@ use crate::plan::BLOCK;
 use std::ptr::null;
 
 /// With fewer objects it takes longer to find neighbours than to go through all orbits.
-const FEW_OBJECTS: usize = 32;
+const FEW_OBJECTS: usize = 36;
 /// See [`Sparse::ordered`].
 const RELATED: u32 = 2;
 /// No class yet, or no kind.
@@ -316,7 +316,7 @@ fn far_from(
     for s in (0..segments.len()).filter(|s| far >> s & 1 == 1) {
         let class = &mut far_classes[kind as usize * segments.len() + s];
         if class[0] == NONE {
-            // Of objects of one type, whose order among the three is open, the last.
+            // After the objects of its own type: among these its place is open.
             let place = usize::from(s >= a) + usize::from(s >= b);
             let kinds = [kind, segments.empty(a, s), segments.empty(b, s)];
             let place = &PLACES[place];

@@ -9,7 +9,6 @@ use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
 use crate::kernels::orbit_rows::{OrbitRows, Part, Step};
-use crate::kernels::orbit_step::OrbitStep;
 use crate::kernels::rows::{EndRows, StartRows};
 use crate::plan::{BLOCK, ComposePlan, Plan};
 use std::ptr::null;
@@ -288,25 +287,6 @@ impl FeatureEngine {
         let own = self.coefficients.as_mut_ptr();
         let own = own.wrapping_add(self.at * orbits * own_stride);
         let best = self.best.as_mut_ptr();
-        if let [step] = &steps[..]
-            && stored
-            && plan.features == BLOCK
-            && !step.table.is_null()
-            && !step.expanded.is_null()
-        {
-            return dispatch(
-                job.simd,
-                &OrbitStep {
-                    pairs: index.pairs(),
-                    classes: self.classes_of_orbits(index),
-                    both: plan.quantifiers == 2,
-                    step,
-                    own,
-                    own_stride,
-                    best,
-                },
-            );
-        }
         dispatch(
             job.simd,
             &OrbitRows {

@@ -6,7 +6,6 @@ pub(crate) mod look_up;
 pub(crate) mod map;
 pub(crate) mod orbit;
 pub(crate) mod orbit_rows;
-pub(crate) mod orbit_step;
 pub(crate) mod pair_tables;
 pub(crate) mod reduce;
 pub(crate) mod rows;
