@@ -133,7 +133,7 @@ impl RowMap<'_> {
 /// accumulators stay in registers.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // one index runs over several arrays
-unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
+pub(super) unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
     mut acc: [[V; S]; T],
     x: *const f32,
     stride: usize,
