@@ -1,7 +1,7 @@
 //! The network: its shape, its prepared weights, and how batches run.
 
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
-use crate::engine::{Engine, Group};
+use crate::engine::{self, Engine, Group};
 use crate::features::{FeatureEngine, Job};
 use crate::gradient::{Batch, GradientEngine, Shape, Transposed, transpose};
 use crate::params::{ParamLayout, ParamView};
@@ -89,7 +89,9 @@ impl Nlm {
             nlm: self.clone(),
             generation: GENERATION.fetch_add(1, Ordering::Relaxed),
             weights: prepared::prepare(&self.inner.plan, parameters),
+            parameters: parameters.to_vec(),
             transposed: OnceLock::new(),
+            for_states: OnceLock::new(),
             simd,
             twins: true,
             layout: Layout::Quickest,
@@ -151,8 +153,11 @@ pub struct Prepared {
     /// Tells these weights from any other weights; clones share it.
     generation: u64,
     weights: Vec<Vec<ComposeWeights>>,
+    parameters: Vec<f32>,
     /// Made when a gradient is first asked for.
     transposed: OnceLock<Vec<Vec<Transposed>>>,
+    /// Made when an engine with states in lanes first needs them.
+    for_states: OnceLock<Vec<Vec<engine::ComposeWeights>>>,
     simd: Simd,
     twins: bool,
     layout: Layout,
@@ -231,9 +236,12 @@ impl Prepared {
     }
 
     fn group<'a>(&'a self, structures: &'a [&'a Structure]) -> Group<'a> {
+        let plan = &self.nlm.inner.plan;
         Group {
-            plan: &self.nlm.inner.plan,
-            weights: &self.weights,
+            plan,
+            weights: self
+                .for_states
+                .get_or_init(|| engine::prepare(plan, &self.parameters)),
             simd: self.simd,
             objects: structures[0].objects(),
             structures,
