@@ -346,6 +346,9 @@ impl ThirdsGradient<'_> {
                     share_min = share_min.add(V::load(self.d_best.add(at + features)));
                 }
             }
+            if share_max.all_zero() && share_min.all_zero() {
+                return;
+            }
             let (mut ties_max, mut ties_min) = (zero, zero);
             for z in (0..n).filter(|&z| run.holds::<DISTINCT>(z)) {
                 let v = run.value::<TABLE, PAIRS>(z);
