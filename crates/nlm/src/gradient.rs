@@ -51,6 +51,8 @@ pub(crate) struct GradientEngine {
     outputs: Vec<[Buffer; 3]>,
     /// The gradient of the output of the compose operation at work: `[row][Q']`.
     d_output: Buffer,
+    /// The rows that have a gradient, of the map at work.
+    active: Vec<u32>,
     /// `[row of n - 1][n Q']`, of the compose operation at work.
     expanded: Buffer,
     d_expanded: Buffer,

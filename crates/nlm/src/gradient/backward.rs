@@ -16,10 +16,11 @@ use crate::simd::Simd;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 
-/// Rows and the gradients that meet them.
+/// Rows and the gradients that meet them. Of pairs, sums and differences count as one row.
 #[derive(Clone, Copy)]
-struct Rows {
-    count: usize,
+struct Rows<'a> {
+    /// Those whose gradient is not zero.
+    active: &'a [u32],
     /// The first column of the map, of row 0.
     x: *const f32,
     x_stride: usize,
@@ -127,11 +128,18 @@ impl GradientEngine {
         }
         self.add_bias(compose, gradient);
         let transposed = &batch.transposed[layer][n];
+        let mut active = std::mem::take(&mut self.active);
+        let width = if n == 2 { 2 * outputs } else { outputs };
+        find_active(
+            &self.d_output.as_slice()[..rows * outputs],
+            width,
+            &mut active,
+        );
         if let Some(map) = &compose.own {
             if n == 2 {
-                self.pair_map_gradient(batch, index, map, &transposed.own, d, gradient);
+                self.pair_map_gradient(batch, map, &transposed.own, &active, d, gradient);
             } else {
-                let rows = self.own_rows(batch, rows, n, map, d);
+                let rows = self.own_rows(batch, &active, n, map, d);
                 row_map_gradient(
                     batch.simd,
                     map,
@@ -145,7 +153,7 @@ impl GradientEngine {
         if let Some(map) = &compose.red {
             let stride = plan.red_columns[n];
             let rows = Rows {
-                count: rows,
+                active: &active,
                 x: self.red[n].as_ptr().wrapping_add(map.columns.start),
                 x_stride: stride,
                 dy: d,
@@ -175,8 +183,10 @@ impl GradientEngine {
             }
         }
         if let Some(map) = &compose.expand {
+            let d_expanded = &self.d_expanded.as_slice()[..index.rows(n - 1) * map.outputs];
+            find_active(d_expanded, map.outputs, &mut active);
             let dy = self.d_expanded.as_ptr();
-            let rows = self.own_rows(batch, index.rows(n - 1), n - 1, map, dy);
+            let rows = self.own_rows(batch, &active, n - 1, map, dy);
             row_map_gradient(
                 batch.simd,
                 map,
@@ -186,20 +196,21 @@ impl GradientEngine {
                 gradient,
             );
         }
+        self.active = active;
     }
 
     /// The rows of `own[n]`, up to arity 1.
-    fn own_rows(
+    fn own_rows<'a>(
         &mut self,
         batch: &Batch<'_>,
-        count: usize,
+        active: &'a [u32],
         n: usize,
         map: &MapPlan,
         dy: *const f32,
-    ) -> Rows {
+    ) -> Rows<'a> {
         let stride = own_stride(batch, n);
         Rows {
-            count,
+            active,
             x: self.own[n].as_ptr().wrapping_add(map.columns.start),
             x_stride: stride,
             dy,
@@ -351,8 +362,9 @@ impl GradientEngine {
             self.known_gradient(batch, map, columns, &transposed.own, dy, gradient);
         }
         if let Some(map) = &compose.expand {
+            let active: Vec<u32> = (0..self.classes.types() as u32).collect();
             let rows = Rows {
-                count: self.classes.types(),
+                active: &active,
                 x: self
                     .of_classes
                     .types
@@ -374,13 +386,14 @@ impl GradientEngine {
         }
     }
 
-    /// The gradients of a map from `own[2]`, given those of u and v of every pair.
+    /// The gradients of a map from `own[2]`, given those of u and v of the pairs
+    /// that have any.
     pub(super) fn pair_map_gradient(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
         map: &MapPlan,
         transposed: &[f32],
+        active: &[u32],
         dy: *const f32,
         gradient: &mut [f32],
     ) {
@@ -390,7 +403,7 @@ impl GradientEngine {
             let first = others.start.max(map.learned_from);
             let place = |column: usize| column - batch.shape.known;
             let rows = Rows {
-                count: index.rows(2),
+                active,
                 x: self.own[2].as_ptr().wrapping_add(place(others.start)),
                 x_stride: stride,
                 dy,
@@ -407,6 +420,7 @@ impl GradientEngine {
             dispatch(
                 batch.simd,
                 &AddByClass {
+                    pairs: active,
                     classes: &self.classes.of_pairs,
                     d: dy,
                     width,
@@ -431,8 +445,9 @@ impl GradientEngine {
         let known = batch.shape.known;
         let of = &mut self.of_classes;
         let first = columns.start.max(map.learned_from);
+        let all: Vec<u32> = (0..self.classes.pairs() as u32).collect();
         let rows = Rows {
-            count: 2 * self.classes.pairs(),
+            active: &all,
             x: of.own.as_ptr().wrapping_add(columns.start),
             x_stride: known,
             dy,
@@ -449,7 +464,7 @@ fn row_map_gradient(
     simd: Simd,
     map: &MapPlan,
     transposed: &[f32],
-    rows: &Rows,
+    rows: &Rows<'_>,
     dw: &mut Buffer,
     gradient: &mut [f32],
 ) {
@@ -458,7 +473,7 @@ fn row_map_gradient(
     dispatch(
         simd,
         &WeightGradient {
-            rows: rows.count,
+            rows: rows.active,
             x: rows.x,
             x_stride: rows.x_stride,
             columns,
@@ -474,7 +489,7 @@ fn row_map_gradient(
         dispatch(
             simd,
             &InputGradient {
-                rows: rows.count,
+                rows: rows.active,
                 dy: rows.dy,
                 dy_stride: outputs,
                 outputs,
@@ -494,7 +509,7 @@ fn pair_columns_gradient(
     map: &MapPlan,
     columns: Range<usize>,
     transposed: &[f32],
-    rows: &Rows,
+    rows: &Rows<'_>,
     dw: &mut Buffer,
     gradient: &mut [f32],
 ) {
@@ -509,7 +524,7 @@ fn pair_columns_gradient(
         dispatch(
             simd,
             &WeightGradient {
-                rows: rows.count / 2,
+                rows: rows.active,
                 x: rows.x.wrapping_add(parity * rows.x_stride),
                 x_stride: 2 * rows.x_stride,
                 columns: columns.len(),
@@ -524,7 +539,7 @@ fn pair_columns_gradient(
             dispatch(
                 simd,
                 &InputGradient {
-                    rows: rows.count / 2,
+                    rows: rows.active,
                     dy,
                     dy_stride: 2 * outputs,
                     outputs,
@@ -538,4 +553,18 @@ fn pair_columns_gradient(
     }
     let (sums, differences) = dw.as_slice()[..2 * len].split_at(len);
     add_pairs(map, columns.start, [sums, differences], gradient);
+}
+
+/// The rows of this width that are not all zero.
+pub(super) fn find_active(rows: &[f32], width: usize, active: &mut Vec<u32>) {
+    active.clear();
+    active.resize(rows.len() / width, 0);
+    let mut count = 0;
+    for (i, row) in rows.chunks_exact(width).enumerate() {
+        active[count] = i as u32;
+        let bits = row.iter().fold(0, |bits, x| bits | x.to_bits());
+        // Neither zero has other bits than the sign.
+        count += usize::from(bits << 1 != 0);
+    }
+    active.truncate(count);
 }

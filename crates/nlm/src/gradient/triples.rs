@@ -1,5 +1,6 @@
 //! Triples, forward and backward.
 
+use super::backward::find_active;
 use super::forward::{own_stride, run};
 use super::index::GroupIndex;
 use super::shape::Triples;
@@ -270,7 +271,11 @@ impl GradientEngine {
                     self.known_gradient(batch, map, map.columns.clone(), transposed, dy, gradient);
                 }
                 Triples::WithPairs => {
-                    self.pair_map_gradient(batch, index, map, transposed, dy, gradient);
+                    let mut active = std::mem::take(&mut self.active);
+                    let d = &self.d_expanded.as_slice()[..pairs * 2 * width];
+                    find_active(d, 2 * width, &mut active);
+                    self.pair_map_gradient(batch, map, transposed, &active, dy, gradient);
+                    self.active = active;
                 }
             }
         }

@@ -87,8 +87,9 @@ impl GroupRows<'_> {
 }
 
 /// dw[c][f] = Σ_t x[t][c] dy[t][f].
-pub(crate) struct WeightGradient {
-    pub(crate) rows: usize,
+pub(crate) struct WeightGradient<'a> {
+    /// The rows t whose dy is not zero.
+    pub(crate) rows: &'a [u32],
     /// The first column, of row 0.
     pub(crate) x: *const f32,
     pub(crate) x_stride: usize,
@@ -101,7 +102,7 @@ pub(crate) struct WeightGradient {
     pub(crate) dw: *mut f32,
 }
 
-impl Kernel for WeightGradient {
+impl Kernel for WeightGradient<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: the tiles stay within columns and outputs.
@@ -127,22 +128,20 @@ impl Kernel for WeightGradient {
     }
 }
 
-impl WeightGradient {
+impl WeightGradient<'_> {
     /// Columns c .. c + C and features f .. f + 8. Returns C.
     #[inline(always)]
     unsafe fn tile<V: Vector, const C: usize>(&self, c: usize, f: usize) -> usize {
         // SAFETY: the caller gives columns and features that exist.
         unsafe {
             let mut acc = [V::splat(0.0); C];
-            let mut x = self.x.wrapping_add(c);
-            let mut dy = self.dy.wrapping_add(f);
-            for _ in 0..self.rows {
-                let d = V::load(dy);
+            let (x, dy) = (self.x.wrapping_add(c), self.dy.wrapping_add(f));
+            for &row in self.rows {
+                let x = x.add(row as usize * self.x_stride);
+                let d = V::load(dy.add(row as usize * self.dy_stride));
                 for (k, a) in acc.iter_mut().enumerate() {
                     *a = V::splat(*x.add(k)).mul_add(d, *a);
                 }
-                x = x.wrapping_add(self.x_stride);
-                dy = dy.wrapping_add(self.dy_stride);
             }
             for (k, a) in acc.iter().enumerate() {
                 a.store(self.dw.add((c + k) * self.outputs + f));
@@ -153,8 +152,9 @@ impl WeightGradient {
 }
 
 /// dx[t][c] += Σ_f w[c][f] dy[t][f].
-pub(crate) struct InputGradient {
-    pub(crate) rows: usize,
+pub(crate) struct InputGradient<'a> {
+    /// The rows t whose dy is not zero.
+    pub(crate) rows: &'a [u32],
     pub(crate) dy: *const f32,
     pub(crate) dy_stride: usize,
     pub(crate) outputs: usize,
@@ -167,48 +167,90 @@ pub(crate) struct InputGradient {
     pub(crate) dx_stride: usize,
 }
 
-impl Kernel for InputGradient {
+impl Kernel for InputGradient<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: the tiles cover every row once.
+        // SAFETY: the tiles cover every row once, and every block of columns.
         unsafe {
-            let mut t = 0;
-            while t < self.rows {
-                let left = self.rows - t;
-                t += if V::WIDE && left >= 8 {
-                    self.tile::<V, 8>(t)
-                } else if left >= 4 {
-                    self.tile::<V, 4>(t)
+            let mut rows = self.rows;
+            while !rows.is_empty() {
+                if V::WIDE && rows.len() >= 8 {
+                    rows = self.tile::<V, 8, 2>(rows);
+                } else if rows.len() >= 4 {
+                    rows = self.tile::<V, 4, 2>(rows);
                 } else {
-                    self.tile::<V, 1>(t)
-                };
+                    rows = self.tile::<V, 1, 4>(rows);
+                }
             }
         }
     }
 }
 
-impl InputGradient {
-    /// Rows t .. t + T. Returns T.
+impl InputGradient<'_> {
+    /// The first T rows, B blocks of columns at a time. Returns the other rows.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize>(&self, t: usize) -> usize {
-        // SAFETY: the caller gives rows that exist.
+    unsafe fn tile<'r, V: Vector, const T: usize, const B: usize>(
+        &self,
+        rows: &'r [u32],
+    ) -> &'r [u32] {
+        // SAFETY: the caller gives T rows.
         unsafe {
-            let dy = self.dy.add(t * self.dy_stride);
-            let dx = self.dx.add(t * self.dx_stride);
-            let mut weights = self.weights;
-            for c in (0..self.columns).step_by(V::LANES) {
-                let mut acc = [[V::splat(0.0); 1]; T];
-                for (i, a) in acc.iter_mut().enumerate() {
-                    a[0] = V::load(dx.add(i * self.dx_stride + c));
+            let mut dy = [self.dy; T];
+            let mut dx = [self.dx; T];
+            for t in 0..T {
+                let row = *rows.get_unchecked(t) as usize;
+                dy[t] = self.dy.add(row * self.dy_stride);
+                dx[t] = self.dx.add(row * self.dx_stride);
+            }
+            let mut c = 0;
+            while c + B * V::LANES <= self.columns {
+                self.blocks::<V, T, B>(dy, dx, c);
+                c += B * V::LANES;
+            }
+            while c < self.columns {
+                self.blocks::<V, T, 1>(dy, dx, c);
+                c += V::LANES;
+            }
+            rows.get_unchecked(T..)
+        }
+    }
+
+    /// Columns c .. c + 8 B of T rows.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // one index runs over several arrays
+    unsafe fn blocks<V: Vector, const T: usize, const B: usize>(
+        &self,
+        dy: [*const f32; T],
+        dx: [*mut f32; T],
+        c: usize,
+    ) {
+        // SAFETY: the caller gives rows and columns that exist.
+        unsafe {
+            let mut acc = [[V::splat(0.0); B]; T];
+            for t in 0..T {
+                for b in 0..B {
+                    acc[t][b] = V::load(dx[t].add(c + b * V::LANES));
                 }
-                acc = sweep(acc, dy, self.dy_stride, self.outputs, weights);
-                for (i, a) in acc.iter().enumerate() {
-                    a[0].store(dx.add(i * self.dx_stride + c));
+            }
+            let weights = self.weights.add(c * self.outputs);
+            for f in 0..self.outputs {
+                let mut w = [V::splat(0.0); B];
+                for b in 0..B {
+                    w[b] = V::load(weights.add((b * self.outputs + f) * V::LANES));
                 }
-                weights = weights.wrapping_add(self.outputs * V::LANES);
+                for t in 0..T {
+                    let d = V::splat(*dy[t].add(f));
+                    for b in 0..B {
+                        acc[t][b] = d.mul_add(w[b], acc[t][b]);
+                    }
+                }
+            }
+            for t in 0..T {
+                for b in 0..B {
+                    acc[t][b].store(dx[t].add(c + b * V::LANES));
+                }
             }
         }
-        T
     }
 }
 
@@ -484,6 +526,8 @@ impl Kernel for CopyRows {
 
 /// Adds what belongs to each pair to what belongs to its class.
 pub(crate) struct AddByClass<'a> {
+    /// The pairs to add.
+    pub(crate) pairs: &'a [u32],
     pub(crate) classes: &'a [u32],
     /// `[pair][width]`.
     pub(crate) d: *const f32,
@@ -498,9 +542,10 @@ impl Kernel for AddByClass<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: classes and pairs are within the tensors.
         unsafe {
-            for (pair, &class) in self.classes.iter().enumerate() {
-                let from = self.d.add(pair * self.width);
-                let to = self.sums.add(class as usize * self.width);
+            for &pair in self.pairs {
+                let class = *self.classes.get_unchecked(pair as usize) as usize;
+                let from = self.d.add(pair as usize * self.width);
+                let to = self.sums.add(class * self.width);
                 for f in (0..self.width).step_by(V::LANES) {
                     add(to.add(f), V::load(from.add(f)));
                 }
