@@ -1,8 +1,7 @@
 //! Weights in the order the kernels with features in lanes read them, made once per update.
 
 use crate::kernels::orbit::{INVERSE, RHO, SIGN, SIX};
-use crate::params::factorial;
-use crate::plan::{BLOCK, ComposePlan, MapPlan, NONE, Plan, padded};
+use crate::plan::{BLOCK, ComposePlan, MapPlan, ParamBlock, Plan, padded};
 
 /// The weights of one [`MapPlan`].
 #[derive(Clone, Debug, Default)]
@@ -29,21 +28,6 @@ pub(crate) fn fourier_of_weights() -> [[f32; SIX]; 6] {
     })
 }
 
-/// Ŵ of a map over triples: `[column][output]`.
-pub(crate) fn fourier_weights(map: &MapPlan, flat: &[f32]) -> Vec<[f32; SIX]> {
-    let size = map.columns.len() * map.outputs;
-    let mut hat = vec![[0.0f32; SIX]; size];
-    for (p, row) in fourier_of_weights().iter().enumerate() {
-        for (at, hat) in hat.iter_mut().enumerate() {
-            let w = weight(map, flat, p * size + at);
-            for (h, m) in hat.iter_mut().zip(row) {
-                *h += m * w;
-            }
-        }
-    }
-    hat
-}
-
 /// The weights Ŵ of compose at arity 3, in the Fourier basis of S3.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrbitWeights {
@@ -52,19 +36,30 @@ pub(crate) struct OrbitWeights {
 }
 
 impl OrbitWeights {
-    fn new(map: &MapPlan, flat: &[f32]) -> Self {
-        let (columns, outputs) = (map.columns.len(), map.outputs);
-        let hat = fourier_weights(map, flat);
-        let mut rows = Vec::with_capacity(hat.len() * SIX);
-        for f in (0..outputs).step_by(BLOCK) {
-            for c in 0..columns {
-                let block = &hat[c * outputs + f..][..BLOCK];
-                for k in 0..SIX {
-                    rows.extend(block.iter().map(|hat| hat[k]));
+    pub(crate) fn new(map: &MapPlan, flat: &[f32]) -> Self {
+        let (columns, blocks) = (map.columns.len(), map.outputs / BLOCK);
+        let mut rows = vec![0.0; columns * map.outputs * SIX];
+        let mut permutations = map.blocks.chunks_exact(columns * blocks);
+        for table in fourier_of_weights() {
+            let permutation = permutations.next().expect("six of them");
+            for (at, params) in permutation.iter().enumerate() {
+                let w = params.values(flat);
+                let (c, f) = (at / blocks, at % blocks);
+                let hat = &mut rows[(f * columns + c) * SIX * BLOCK..][..SIX * BLOCK];
+                for (hat, m) in hat.chunks_exact_mut(BLOCK).zip(table) {
+                    for (h, w) in hat.iter_mut().zip(w) {
+                        *h += m * w;
+                    }
                 }
             }
         }
         Self { rows }
+    }
+
+    /// Ŵ of one column and output.
+    pub(crate) fn at(&self, map: &MapPlan, c: usize, f: usize) -> [f32; SIX] {
+        let block = (f / BLOCK * map.columns.len() + c) * SIX * BLOCK;
+        std::array::from_fn(|k| self.rows[block + k * BLOCK + f % BLOCK])
     }
 }
 
@@ -80,13 +75,6 @@ pub(crate) struct ComposeWeights {
     pub(crate) bias: Vec<f32>,
     /// What `expand` to triples starts from: the bias for the pair without position 0, zero for the others.
     pub(crate) expand_bias: Vec<f32>,
-}
-
-pub(crate) fn weight(map: &MapPlan, flat: &[f32], at: usize) -> f32 {
-    match map.params[at] {
-        NONE => 0.0,
-        p => flat[p as usize],
-    }
 }
 
 /// The bias of a compose operation, with zeros for padding.
@@ -111,18 +99,22 @@ impl MapWeights {
         let Some(map) = map.filter(|map| map.arity <= 2) else {
             return Self::default();
         };
-        let (perms, columns) = (factorial(map.arity), map.columns.len());
+        let (columns, blocks) = (map.columns.len(), map.outputs / BLOCK);
         let mut rows = Vec::with_capacity(map.params.len());
-        let at =
-            |p: usize, c: usize, f: usize| weight(map, flat, (p * columns + c) * map.outputs + f);
-        for f in (0..map.outputs).step_by(BLOCK) {
-            for p in 0..perms {
+        let (as_is, permuted) = map.blocks.split_at(columns * blocks);
+        for f in 0..blocks {
+            let column = |half: &[ParamBlock], c: usize| half[c * blocks + f].values(flat);
+            if permuted.is_empty() {
                 for c in 0..columns {
-                    rows.extend((f..f + BLOCK).map(|f| match (perms, p) {
-                        (1, _) => at(0, c, f),
-                        (_, 0) => 0.5 * (at(0, c, f) + at(1, c, f)),
-                        _ => 0.5 * (at(0, c, f) - at(1, c, f)),
-                    }));
+                    rows.extend(column(as_is, c));
+                }
+                continue;
+            }
+            for sign in [1.0, -1.0] {
+                for c in 0..columns {
+                    let (p, q) = (column(as_is, c), column(permuted, c));
+                    let both = p.iter().zip(&q);
+                    rows.extend(both.map(|(p, q)| 0.5 * (p + sign * q)));
                 }
             }
         }

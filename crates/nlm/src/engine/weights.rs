@@ -3,8 +3,8 @@
 use crate::kernels::map::Start;
 use crate::kernels::orbit::SIX;
 use crate::params::factorial;
-use crate::plan::{ComposePlan, MapPlan, Plan, TILE};
-use crate::prepared::{bias, expand_bias, fourier_weights, weight};
+use crate::plan::{ComposePlan, MapPlan, NONE, Plan, TILE};
+use crate::prepared::{self, bias, expand_bias};
 
 /// The weights of one [`MapPlan`].
 #[derive(Clone, Debug, Default)]
@@ -27,12 +27,12 @@ pub(crate) struct OrbitWeights {
 impl OrbitWeights {
     fn new(map: &MapPlan, flat: &[f32]) -> Self {
         let (columns, outputs) = (map.columns.len(), map.outputs);
-        let hat = fourier_weights(map, flat);
-        let mut forward = Vec::with_capacity(hat.len() * SIX);
+        let hat = prepared::OrbitWeights::new(map, flat);
+        let mut forward = Vec::with_capacity(columns * outputs * SIX);
         for f in (0..outputs).step_by(TILE) {
             for c in 0..columns {
                 for j in 0..TILE {
-                    forward.extend(hat[c * outputs + f + j]);
+                    forward.extend(hat.at(map, c, f + j));
                 }
             }
         }
@@ -41,7 +41,7 @@ impl OrbitWeights {
         for c in (first..columns).step_by(TILE) {
             for f in 0..outputs {
                 for j in 0..TILE {
-                    let [t, s, w11, w12, w21, w22] = hat[(c + j) * outputs + f];
+                    let [t, s, w11, w12, w21, w22] = hat.at(map, c + j, f);
                     transposed.extend([t, s, w11, w21, w12, w22]);
                 }
             }
@@ -50,6 +50,13 @@ impl OrbitWeights {
             forward,
             transposed,
         }
+    }
+}
+
+fn weight(map: &MapPlan, flat: &[f32], at: usize) -> f32 {
+    match map.params[at] {
+        NONE => 0.0,
+        p => flat[p as usize],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Weights as the backward pass reads them, and gradients back to the flat buffer.
 
 use crate::kernels::orbit::SIX;
-use crate::plan::{BLOCK, ComposePlan, MapPlan, NONE, Plan};
+use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, fourier_of_weights};
 
 /// The transposed weights of one compose operation, for the columns that are learned.
@@ -93,12 +93,10 @@ fn transposed_orbit(map: &MapPlan, rows: &[f32]) -> Vec<f32> {
     to
 }
 
-/// Adds the gradient of some columns of a map up to arity 1, `[column][output]`.
+/// Adds the gradient of a map up to arity 1, `[column][output]`.
 pub(super) fn add_rows(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
-    for (&p, d) in map.params.iter().zip(dw) {
-        if p != NONE {
-            gradient[p as usize] += d;
-        }
+    for (params, d) in map.blocks.iter().zip(dw.as_chunks::<BLOCK>().0) {
+        params.add(d, gradient);
     }
 }
 
@@ -110,34 +108,36 @@ pub(super) fn add_pairs(
     [sums, differences]: [&[f32]; 2],
     gradient: &mut [f32],
 ) {
-    let (as_is, permuted) = map.params.split_at(map.params.len() / 2);
-    let start = (first - map.columns.start) * map.outputs;
+    let (as_is, permuted) = map.blocks.split_at(map.blocks.len() / 2);
+    let start = (first - map.columns.start) * (map.outputs / BLOCK);
     let places = as_is[start..].iter().zip(&permuted[start..]);
-    for ((&p, &q), (s, d)) in places.zip(sums.iter().zip(differences)) {
-        if p != NONE {
-            gradient[p as usize] += 0.5 * (s + d);
-        }
-        if q != NONE {
-            gradient[q as usize] += 0.5 * (s - d);
-        }
+    let halves = sums
+        .as_chunks::<BLOCK>()
+        .0
+        .iter()
+        .zip(differences.as_chunks::<BLOCK>().0);
+    for ((p, q), (s, d)) in places.zip(halves) {
+        p.add(&std::array::from_fn(|i| 0.5 * (s[i] + d[i])), gradient);
+        q.add(&std::array::from_fn(|i| 0.5 * (s[i] - d[i])), gradient);
     }
 }
 
 /// Adds the gradient of a map over triples, `[column][6][output]` in the Fourier basis.
 pub(super) fn add_orbit(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
-    let outputs = map.outputs;
-    let table = fourier_of_weights();
-    let params = map.params.chunks_exact(map.columns.len() * outputs);
-    for (row, params) in table.iter().zip(params) {
-        let columns = params.chunks_exact(outputs);
-        for (params, dw) in columns.zip(dw.chunks_exact(SIX * outputs)) {
-            for (q, &p) in params.iter().enumerate() {
-                if p != NONE {
-                    let terms = row.iter().enumerate();
-                    let sum: f32 = terms.map(|(k, m)| m * dw[k * outputs + q]).sum();
-                    gradient[p as usize] += sum;
+    let (columns, blocks) = (map.columns.len(), map.outputs / BLOCK);
+    let dw = dw.as_chunks::<BLOCK>().0;
+    let permutations = map.blocks.chunks_exact(columns * blocks);
+    for (row, permutation) in fourier_of_weights().iter().zip(permutations) {
+        for (at, params) in permutation.iter().enumerate() {
+            let (c, f) = (at / blocks, at % blocks);
+            let mut sum = [0.0; BLOCK];
+            for (k, m) in row.iter().enumerate() {
+                let d = &dw[(c * SIX + k) * blocks + f];
+                for (sum, d) in sum.iter_mut().zip(d) {
+                    *sum += m * d;
                 }
             }
+            params.add(&sum, gradient);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use super::rows::{RowRun, sweep};
 use super::vector::{Kernel, Vector};
+use crate::plan::BLOCK;
 
 /// y[t] = bias + expanded[structure of t] + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
 pub(crate) struct GroupRows<'a> {
@@ -111,10 +112,15 @@ impl Kernel for WeightGradient<'_> {
                 let mut c = 0;
                 while c < self.columns {
                     let left = self.columns - c;
-                    c += if V::WIDE && left >= 16 {
+                    c += if V::WIDE && left >= 24 {
+                        self.tile::<V, 24>(c, f)
+                    } else if V::WIDE && left >= 16 {
                         self.tile::<V, 16>(c, f)
                     } else if left >= 8 {
                         self.tile::<V, 8>(c, f)
+                    } else if self.columns >= 8 {
+                        // Some columns again: a tile of few waits for its own sums.
+                        self.tile::<V, 8>(self.columns - 8, f)
                     } else if left >= 4 {
                         self.tile::<V, 4>(c, f)
                     } else if left >= 2 {
@@ -170,16 +176,16 @@ pub(crate) struct InputGradient<'a> {
 impl Kernel for InputGradient<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: the tiles cover every row once, and every block of columns.
+        // SAFETY: the passes cover all columns and outputs, which are whole blocks.
         unsafe {
-            let mut rows = self.rows;
-            while !rows.is_empty() {
-                if V::WIDE && rows.len() >= 8 {
-                    rows = self.tile::<V, 8, 2>(rows);
-                } else if rows.len() >= 4 {
-                    rows = self.tile::<V, 4, 2>(rows);
-                } else {
-                    rows = self.tile::<V, 1, 4>(rows);
+            for f in (0..self.outputs).step_by(BLOCK) {
+                let mut c = 0;
+                while c < self.columns {
+                    c += if V::WIDE && c + 2 * BLOCK <= self.columns {
+                        self.pass::<V, 2>(c, f)
+                    } else {
+                        self.pass::<V, 1>(c, f)
+                    };
                 }
             }
         }
@@ -187,70 +193,38 @@ impl Kernel for InputGradient<'_> {
 }
 
 impl InputGradient<'_> {
-    /// The first T rows, B blocks of columns at a time. Returns the other rows.
-    #[inline(always)]
-    unsafe fn tile<'r, V: Vector, const T: usize, const B: usize>(
-        &self,
-        rows: &'r [u32],
-    ) -> &'r [u32] {
-        // SAFETY: the caller gives T rows.
-        unsafe {
-            let mut dy = [self.dy; T];
-            let mut dx = [self.dx; T];
-            for t in 0..T {
-                let row = *rows.get_unchecked(t) as usize;
-                dy[t] = self.dy.add(row * self.dy_stride);
-                dx[t] = self.dx.add(row * self.dx_stride);
-            }
-            let mut c = 0;
-            while c + B * V::LANES <= self.columns {
-                self.blocks::<V, T, B>(dy, dx, c);
-                c += B * V::LANES;
-            }
-            while c < self.columns {
-                self.blocks::<V, T, 1>(dy, dx, c);
-                c += V::LANES;
-            }
-            rows.get_unchecked(T..)
-        }
-    }
-
-    /// Columns c .. c + 8 B of T rows.
+    /// Columns c .. c + 8 B from outputs f .. f + 8, row by row: the weights stay in registers. Returns 8 B.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // one index runs over several arrays
-    unsafe fn blocks<V: Vector, const T: usize, const B: usize>(
-        &self,
-        dy: [*const f32; T],
-        dx: [*mut f32; T],
-        c: usize,
-    ) {
-        // SAFETY: the caller gives rows and columns that exist.
+    unsafe fn pass<V: Vector, const B: usize>(&self, c: usize, f: usize) -> usize {
+        // SAFETY: the caller gives columns and outputs that exist.
         unsafe {
-            let mut acc = [[V::splat(0.0); B]; T];
-            for t in 0..T {
+            let mut w = [[V::splat(0.0); B]; BLOCK];
+            for k in 0..BLOCK {
                 for b in 0..B {
-                    acc[t][b] = V::load(dx[t].add(c + b * V::LANES));
+                    let at = (c + b * BLOCK) * self.outputs + (f + k) * V::LANES;
+                    w[k][b] = V::load(self.weights.add(at));
                 }
             }
-            let weights = self.weights.add(c * self.outputs);
-            for f in 0..self.outputs {
-                let mut w = [V::splat(0.0); B];
+            for &row in self.rows {
+                let dy = self.dy.add(row as usize * self.dy_stride + f);
+                let dx = self.dx.add(row as usize * self.dx_stride + c);
+                let mut acc = [V::splat(0.0); B];
                 for b in 0..B {
-                    w[b] = V::load(weights.add((b * self.outputs + f) * V::LANES));
+                    acc[b] = V::load(dx.add(b * V::LANES));
                 }
-                for t in 0..T {
-                    let d = V::splat(*dy[t].add(f));
+                for k in 0..BLOCK {
+                    let d = V::splat(*dy.add(k));
                     for b in 0..B {
-                        acc[t][b] = d.mul_add(w[b], acc[t][b]);
+                        acc[b] = d.mul_add(w[k][b], acc[b]);
                     }
                 }
-            }
-            for t in 0..T {
                 for b in 0..B {
-                    acc[t][b].store(dx[t].add(c + b * V::LANES));
+                    acc[b].store(dx.add(b * V::LANES));
                 }
             }
         }
+        B * BLOCK
     }
 }
 
