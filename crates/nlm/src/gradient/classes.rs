@@ -12,31 +12,36 @@ use crate::structure::Structure;
 /// Numbers keys in the order they come.
 #[derive(Default)]
 struct Numbers {
-    /// A power of two of places, each the number of a key plus one, or 0.
-    places: Vec<u32>,
+    /// A power of two of places, each a key and its number plus one; 0 where there is none.
+    places: Vec<(u64, u32)>,
     keys: Vec<u64>,
 }
 
 impl Numbers {
     fn clear(&mut self) {
         self.keys.clear();
-        if self.places.is_empty() {
-            self.places.resize(256, 0);
-        }
-        self.places.fill(0);
+        self.places.resize(self.places.len().max(256), (0, 0));
+        self.places.fill((0, 0));
+    }
+
+    /// Where to look first: the high bits of a product depend on all bits of the key.
+    #[inline]
+    fn first(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (self.places.len() - 1)
     }
 
     #[inline]
     fn number(&mut self, key: u64) -> u32 {
-        let mask = self.places.len() - 1;
-        // The high bits of a product depend on all bits of the key.
-        let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & mask;
+        let mut at = self.first(key);
         loop {
-            match self.places[at] {
-                0 => return self.add(at, key),
-                i if self.keys[i as usize - 1] == key => return i - 1,
-                _ => at = (at + 1) & mask,
+            let (known, number) = self.places[at];
+            if number == 0 {
+                return self.add(at, key);
             }
+            if known == key {
+                return number - 1;
+            }
+            at = (at + 1) & (self.places.len() - 1);
         }
     }
 
@@ -44,24 +49,24 @@ impl Numbers {
     fn add(&mut self, at: usize, key: u64) -> u32 {
         self.keys.push(key);
         let number = self.keys.len() as u32;
-        self.places[at] = number;
+        self.places[at] = (key, number);
         if 2 * self.keys.len() > self.places.len() {
             let len = 4 * self.places.len();
             self.places.clear();
-            self.places.resize(len, 0);
-            for (i, key) in self.keys.iter().enumerate() {
-                let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (len - 1);
-                while self.places[at] != 0 {
+            self.places.resize(len, (0, 0));
+            for (i, &key) in self.keys.iter().enumerate() {
+                let mut at = self.first(key);
+                while self.places[at].1 != 0 {
                     at = (at + 1) & (len - 1);
                 }
-                self.places[at] = i as u32 + 1;
+                self.places[at] = (key, i as u32 + 1);
             }
         }
         number - 1
     }
 
     fn bytes(&self) -> usize {
-        self.places.capacity() * 4 + self.keys.capacity() * 8
+        self.places.capacity() * 16 + self.keys.capacity() * 8
     }
 }
 
@@ -287,35 +292,37 @@ impl Classes {
         }
     }
 
+    /// The class of every orbit, and where the values of every tuple lie.
     fn find_orbits(&mut self, plan: &Plan, index: &GroupIndex) {
         let n = index.objects;
         let apart = usize::from(index.distinct);
         self.places.resize(index.structures * n * n * n, 0);
-        let width = plan.features * SIX;
+        let width = (plan.features * SIX) as u32;
         let mut pairs = &self.of_pairs[..];
+        let mut matrix = vec![0u64; n * n];
         for places in self.places.chunks_exact_mut(n * n * n) {
             let (own, rest) = pairs.split_at(index.pairs);
             pairs = rest;
-            let pair = |a: usize, b: usize| own[index.row_of[a * n + b] as usize / 2];
+            for (to, &row) in matrix.iter_mut().zip(&index.row_of) {
+                *to = own
+                    .get(row as usize / 2)
+                    .map_or(0, |&class| u64::from(class));
+            }
             for x in 0..n {
                 for y in x + apart..n {
-                    let xy = pair(x, y);
-                    for z in y + apart..n {
-                        let class = self.orbits.number(key(xy, pair(x, z), pair(y, z)));
-                        let at = class as usize * width;
-                        for (s, [a, b, c]) in [
-                            [z, y, x],
-                            [z, x, y],
-                            [y, z, x],
-                            [y, x, z],
-                            [x, z, y],
-                            [x, y, z],
-                        ]
-                        .into_iter()
-                        .enumerate()
-                        {
-                            places[(a * n + b) * n + c] = (at + (5 - s) * BLOCK) as u32;
-                        }
+                    let xy = matrix[x * n + y] << 42;
+                    let first = y + apart;
+                    let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
+                    for z in first..n {
+                        let key = xy | xz[z] << 21 | yz[z];
+                        let at = self.orbits.number(key) * width;
+                        // A tuple that several orders name has its values at the first.
+                        places[(z * n + y) * n + x] = at + 5 * BLOCK as u32;
+                        places[(z * n + x) * n + y] = at + 4 * BLOCK as u32;
+                        places[(y * n + z) * n + x] = at + 3 * BLOCK as u32;
+                        places[(y * n + x) * n + z] = at + 2 * BLOCK as u32;
+                        places[(x * n + z) * n + y] = at + BLOCK as u32;
+                        places[(x * n + y) * n + z] = at;
                     }
                 }
             }
