@@ -16,6 +16,9 @@ use workload::{blocks, least_cpu_seconds, naive_flops, peak_flops, states, succe
 enum Work {
     /// Forward, backward, Adam and the preparation of the new weights.
     Train,
+    /// What a step of training does: new weights are prepared, the values of `count` states are computed with them, then the
+    /// gradient over the first tenth of these states, and Adam.
+    Step,
     Forward,
     /// Forward, the successors of one state.
     Successors,
@@ -47,6 +50,7 @@ fn rows() -> Vec<Row> {
             for objects in [6, 12] {
                 push(layers, quantifiers, false, Work::Train, 25, objects);
                 push(layers, quantifiers, false, Work::Forward, 250, objects);
+                push(layers, quantifiers, false, Work::Step, 250, objects);
             }
             for objects in [20, 50] {
                 push(layers, quantifiers, false, Work::Forward, 1, objects);
@@ -62,6 +66,7 @@ fn rows() -> Vec<Row> {
     for objects in [6, 12] {
         push(5, reference, true, Work::Train, 25, objects);
         push(5, reference, true, Work::Forward, 250, objects);
+        push(5, reference, true, Work::Step, 250, objects);
     }
     for objects in [20, 50] {
         push(5, reference, true, Work::Successors, 32, objects);
@@ -73,6 +78,7 @@ impl Row {
     fn name(&self) -> String {
         let work = match self.work {
             Work::Train => "forward + backward + Adam",
+            Work::Step => "training step, 25 gradients",
             Work::Forward => "forward",
             Work::Successors => "forward, successors of one state",
         };
@@ -91,6 +97,7 @@ impl Row {
         // Backward is two products for each of the forward pass.
         let passes = match self.work {
             Work::Train => 3.0,
+            Work::Step => 1.3,
             Work::Forward | Work::Successors => 1.0,
         };
         passes * self.count as f64 * naive_flops(nlm, self.objects)
@@ -118,13 +125,19 @@ impl Row {
                 };
                 measure(&nlm, &mut work)
             }
-            Work::Train => {
+            Work::Train | Work::Step => {
+                let step = matches!(self.work, Work::Step);
+                let learned = if step { batch.len() / 10 } else { batch.len() };
                 let mut adam = Adam::new(parameters.len());
                 let mut gradient = vec![0.0; parameters.len()];
                 let mut work = || {
                     let prepared = nlm.prepare(&parameters, simd);
+                    if step {
+                        prepared.evaluate(&batch, &mut workspace).expect("it fits");
+                    }
+                    let batch = &batch[..learned];
                     prepared
-                        .backward(&batch, &mut workspace, |_, v| v - 1.0, &mut gradient)
+                        .backward(batch, &mut workspace, |_, v| v - 1.0, &mut gradient)
                         .expect("it fits");
                     adam.step(&mut parameters, &gradient);
                 };

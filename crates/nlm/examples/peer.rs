@@ -94,19 +94,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for objects in [6, 12] {
         let all = states(objects, 250, 5);
         let batch: Vec<&Structure> = all.iter().collect();
-        let train = least_cpu_seconds(1.0, || {
-            let prepared = nlm.prepare(&weights, simd);
-            prepared
-                .backward(
-                    &batch[..25],
-                    &mut workspace,
-                    |_, v| (v - 1.0) / 25.0,
-                    &mut gradient,
-                )
-                .expect("the batch fits");
-            adam.step(&mut weights, &gradient);
-        });
-        println!("{{\"work\":\"train\",\"objects\":{objects},\"seconds\":{train}}}");
+        // Gradients alone, and a step of training: values of all states with the same weights first.
+        for (work, values) in [("train", false), ("step", true)] {
+            let seconds = least_cpu_seconds(1.0, || {
+                let prepared = nlm.prepare(&weights, simd);
+                if values {
+                    prepared
+                        .evaluate(&batch, &mut workspace)
+                        .expect("the batch fits");
+                }
+                prepared
+                    .backward(
+                        &batch[..25],
+                        &mut workspace,
+                        |_, v| (v - 1.0) / 25.0,
+                        &mut gradient,
+                    )
+                    .expect("the batch fits");
+                adam.step(&mut weights, &gradient);
+            });
+            println!("{{\"work\":\"{work}\",\"objects\":{objects},\"seconds\":{seconds}}}");
+        }
         let forward = least_cpu_seconds(1.0, || {
             prepared
                 .evaluate(&batch, &mut workspace)

@@ -21,6 +21,17 @@ impl Buffer {
         }
     }
 
+    /// Makes room for `len` f32 of which the first `kept` keep what they are; what follows is
+    /// anything.
+    pub(crate) fn extend(&mut self, kept: usize, len: usize) {
+        if self.len < len {
+            let mut larger = Self::default();
+            larger.reserve(len.next_power_of_two());
+            larger.as_mut_slice()[..kept].copy_from_slice(&self.as_slice()[..kept]);
+            *self = larger;
+        }
+    }
+
     /// Makes room for `len` f32 and sets them to zero.
     pub(crate) fn zeroed(&mut self, len: usize) {
         if self.len < len {

@@ -1,27 +1,34 @@
-//! The engine with features in lanes: one structure at a time, inference only.
+//! The engine with features in lanes, inference only.
 //!
-//! Tensors are rows of f32, `[tuple][columns]`. Pairs lie in twos, (a, b) and (b, a), see
+//! Tensors are rows of f32, `[tuple][columns]`, those of a few structures of one object count one after
+//! the other, so that maps over few rows fill the processor. Pairs lie in twos, (a, b) and (b, a), see
 //! [`Index`], and what maps read of them are sums and differences, see [`PairMap`]. Which operations a structure goes through depends on the network and on the
 //! structure alone, so its value does too.
 
 mod classes;
 mod index;
+mod load;
+mod names;
 mod pair_classes;
+mod patterns;
 mod sparse;
 mod triples;
 
 use crate::buffer::Buffer;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
-use crate::plan::{ComposePlan, MapPlan, Plan};
+use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
-use classes::Classes;
+use classes::{Classes, Finite};
 use index::Index;
-use pair_classes::PairClasses;
+use names::Names;
+use pair_classes::{PairClasses, Reader};
+use patterns::Patterns;
 use sparse::Sparse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
@@ -29,7 +36,12 @@ use std::sync::Arc;
 pub(crate) struct FeatureEngine {
     /// Recompute triples always, for tests.
     always_recompute: bool,
+    /// Take kinds of pairs for patterns always, for tests.
+    never_typed: bool,
     indices: BTreeMap<(usize, bool), Arc<Index>>,
+    /// How many structures are at work, and which of them code that takes them one by one is at.
+    count: usize,
+    at: usize,
     own: [Buffer; 3],
     red: [Buffer; 3],
     /// What reduce reads, of the compose operation at work: `[tuple][Q']`.
@@ -40,12 +52,16 @@ pub(crate) struct FeatureEngine {
     expanded: Buffer,
     /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
     pairs: Vec<Buffer>,
-    classes: Classes,
+    names: Names,
+    patterns: Patterns,
+    /// Classes of orbits by the classes of their pairs, and by their patterns.
+    typed: Classes,
+    untyped: Classes,
     pair_classes: PairClasses,
     sparse: Sparse,
     /// See [`Far`](crate::kernels::sparse::Far): both factors, then the product.
     far: Buffer,
-    /// The class of each orbit in the first layer.
+    /// The class of each orbit.
     orbit_classes: Vec<u32>,
     coefficients: Buffer,
     /// Coefficients of the input, where those of layers are not stored.
@@ -53,6 +69,7 @@ pub(crate) struct FeatureEngine {
 }
 
 /// What one run needs.
+#[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) weights: &'a [Vec<ComposeWeights>],
@@ -86,7 +103,9 @@ impl FeatureEngine {
         several.map(Buffer::bytes).sum::<usize>()
             + singles.into_iter().map(Buffer::bytes).sum::<usize>()
             + self.orbit_classes.capacity() * 4
-            + self.classes.bytes()
+            + self.patterns.bytes()
+            + self.typed.bytes()
+            + self.untyped.bytes()
             + self.pair_classes.bytes()
             + self.sparse.bytes()
     }
@@ -102,68 +121,146 @@ impl FeatureEngine {
             .clone()
     }
 
-    /// The value of one structure.
-    pub(crate) fn forward(&mut self, job: &Job<'_>) -> f32 {
-        let plan = job.plan;
-        let index = self.index(job.structure.objects(), plan.distinct);
-        self.reserve(plan, &index);
-        self.load(job, &index);
-        let first = self.classify(job, &index);
-        self.classify_pairs(job, &index, first);
-        if plan.max_arity == 3 {
-            self.load_triples(job, &index, first);
+    /// The value of each structure; all have as many objects as the first.
+    pub(crate) fn evaluate(
+        &mut self,
+        job: &Job<'_>,
+        structures: &[&Structure],
+        values: &mut [f32],
+    ) {
+        let index = self.index(job.structure.objects(), job.plan.distinct);
+        self.reserve(job.plan, &index);
+        let groups = structures.chunks(index.group);
+        for (group, values) in groups.zip(values.chunks_mut(index.group)) {
+            if group.len() > 1 && self.forward(job, &index, group, values) {
+                continue;
+            }
+            for (structure, value) in group.iter().zip(values) {
+                let alone = (std::slice::from_ref(structure), std::slice::from_mut(value));
+                let done = self.forward(job, &index, alone.0, alone.1);
+                debug_assert!(done, "one structure always can be");
+            }
         }
+    }
+
+    /// The values of a group; false where its structures cannot be computed together.
+    fn forward(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        group: &[&Structure],
+        values: &mut [f32],
+    ) -> bool {
+        let plan = job.plan;
+        self.count = group.len();
+        let Some(finite) = self.enter(job, index, group) else {
+            return false;
+        };
         for (layer, composes) in plan.layers.iter().enumerate() {
             for (n, compose) in composes.iter().enumerate() {
                 let weights = &job.weights[layer][n];
                 if n == 3 {
-                    self.triples(job, &index, layer, first);
+                    for at in 0..group.len() {
+                        self.at = at;
+                        self.triples(job, index, layer, finite);
+                    }
                 } else if n == 2 && layer == 0 && self.pair_classes.used() {
-                    self.pairs_by_class(job, &index, compose);
+                    self.pairs_by_class(job, index, compose);
                 } else {
-                    self.compose(job, &index, [layer, n], compose, weights);
+                    self.compose(job, index, [layer, n], compose, weights);
                 }
             }
         }
-        self.raw.at(0)
+        // The last layer has rows of [`BLOCK`] features of which one is real.
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = self.raw.at(at * BLOCK);
+        }
+        true
+    }
+
+    /// Finds the classes of the structures of a group and loads them. None where they cannot be computed
+    /// together: not by classes of orbits and pairs all of them, or with tables that started afresh.
+    fn enter(&mut self, job: &Job<'_>, index: &Index, group: &[&Structure]) -> Option<Finite> {
+        let mut all = Finite::NOT;
+        let mut fresh = 0;
+        for (at, structure) in group.iter().enumerate() {
+            let job = &Job { structure, ..*job };
+            self.at = at;
+            self.names
+                .find(structure, pair_classes::may_be_finite(job.plan));
+            let finite = self.classify(job, index);
+            let restarts = self.restarts();
+            if at == 0 {
+                (all, fresh) = (finite, restarts);
+            }
+            if group.len() > 1
+                && (!self.pair_classes.used()
+                    || finite.sparse
+                    || finite.layers == 0
+                    || finite != all
+                    || restarts != fresh)
+            {
+                return None;
+            }
+            if self.pair_classes.used() {
+                self.load_bits(job, index);
+            } else {
+                self.clear(job.plan, index);
+                self.load(job, index);
+            }
+            if at == 0 && job.plan.max_arity == 3 {
+                self.load_triples(job, index, finite);
+            }
+        }
+        Some(all)
     }
 
     fn reserve(&mut self, plan: &Plan, index: &Index) {
         let top = plan.max_arity.min(2);
         for n in 0..=top {
-            let rows = index.rows(n);
+            let rows = index.group * index.rows(n);
             self.own[n].reserve(rows * plan.own_columns[n]);
             self.red[n].reserve(rows * plan.red_columns[n]);
         }
         let rows = index.rows(top);
-        self.raw.reserve((rows + 1) * plan.features);
+        self.raw.reserve(index.group * (rows + 1) * plan.features);
         self.best.reserve(rows * plan.features * plan.quantifiers);
-        self.expanded.reserve(2 * index.objects * plan.features);
+        self.expanded
+            .reserve(index.group * 2 * index.objects * plan.features);
+    }
+
+    /// Sets all inputs to false.
+    fn clear(&mut self, plan: &Plan, index: &Index) {
+        for n in 0..=plan.max_arity.min(2) {
+            let rows = self.count * index.rows(n);
+            let (inputs, reduced) = (plan.inputs(n), plan.inputs(n + 1) * plan.quantifiers);
+            clear(&mut self.own[n], rows, plan.own_columns[n], inputs);
+            clear(&mut self.red[n], rows, plan.red_columns[n], reduced);
+        }
     }
 
     /// Writes the true propositions up to arity 2, and what reduce makes of them.
     fn load(&mut self, job: &Job<'_>, index: &Index) {
         let plan = job.plan;
         let top = plan.max_arity.min(2);
-        for n in 0..=top {
-            let (own, red) = (plan.own_columns[n], plan.red_columns[n]);
-            let (inputs, reduced) = (plan.inputs(n), plan.inputs(n + 1) * plan.quantifiers);
-            clear(&mut self.own[n], index.rows(n), own, inputs);
-            clear(&mut self.red[n], index.rows(n), red, reduced);
-        }
         for (c, _) in job.structure.propositions(0) {
-            self.own[0].set(c, 1.0);
+            self.own[0].set(self.at * plan.own_columns[0] + c, 1.0);
         }
         for n in 1..=top {
             let (own, red) = (plan.own_columns[n], plan.red_columns[n - 1]);
             let inputs = plan.inputs(n);
+            let (rows, targets) = (self.at * index.rows(n), self.at * index.rows(n - 1));
             for (c, x) in job.structure.propositions(n) {
                 let (target, row) = match *x {
-                    [x] => (0, usize::from(x)),
+                    [x] => (0, self.names.of(x)),
                     [x, y] if plan.distinct && x == y => continue,
-                    [x, y] => (usize::from(x), index.row(usize::from(x), usize::from(y))),
+                    [x, y] => {
+                        let (x, y) = (self.names.of(x), self.names.of(y));
+                        (x, index.row(x, y))
+                    }
                     _ => unreachable!("pairs at most"),
                 };
+                let (target, row) = (targets + target, rows + row);
                 if self.own[n].at(row * own + c) != 0.0 {
                     continue;
                 }
@@ -177,12 +274,13 @@ impl FeatureEngine {
                 }
             }
             if n == 2 {
-                to_sums(&mut self.own[2], index, own, inputs);
+                let rows = rows..rows + index.rows(2);
+                to_sums(&mut self.own[2], rows, own, inputs);
             }
             if plan.quantifiers == 2 {
                 // From how many hold to whether all do.
-                let all = index.members(n).len() / index.rows(n - 1);
-                for target in 0..index.rows(n - 1) {
+                let all = index.per_target(n);
+                for target in targets..targets + index.rows(n - 1) {
                     for i in target * red + inputs..target * red + 2 * inputs {
                         let holds = self.red[n - 1].at(i) == all as f32;
                         self.red[n - 1].set(i, f32::from(u8::from(holds)));
@@ -197,30 +295,30 @@ impl FeatureEngine {
         &mut self,
         job: &Job<'_>,
         index: &Index,
+        [layer, arity]: [usize; 2],
         map: &MapPlan,
-        weights: &ComposeWeights,
         to: *mut f32,
     ) {
         let n = map.arity;
-        let runs = [run(
-            &self.own[n],
-            job.plan.own_columns[n],
-            map,
-            &weights.expand,
-        )];
+        let weights = &job.weights[layer][arity];
+        let stride = job.plan.own_columns[n];
+        let mut runs = [run(&self.own[n], stride, map, &weights.expand)];
         let bias = if weights.expand_bias.is_empty() {
             null()
         } else {
             weights.expand_bias.as_ptr()
         };
         if n == 2 {
+            let starts =
+                self.pair_classes
+                    .start(job.plan, layer, Reader::Triples, &mut runs[0], map);
             dispatch(
                 job.simd,
                 &PairMap {
-                    pairs: index.rows(2) / 2,
-                    without: &index.without,
+                    pairs: self.count * index.rows(2) / 2,
+                    ends: &index.ends,
                     bias,
-                    starts: Starts::NONE,
+                    starts,
                     expanded: null(),
                     runs: &runs,
                     outputs: map.outputs,
@@ -235,9 +333,11 @@ impl FeatureEngine {
             dispatch(
                 job.simd,
                 &RowMap {
-                    rows: index.rows(n),
+                    rows: self.count * index.rows(n),
+                    in_parts: n == 0,
                     bias,
                     expanded: null(),
+                    owners: &[],
                     runs: &runs,
                     y: to,
                     y_stride: map.outputs,
@@ -260,22 +360,27 @@ impl FeatureEngine {
         let mut expanded = null();
         if let Some(map) = &compose.expand {
             let to = self.expanded.as_mut_ptr();
-            self.expand(job, index, map, weights, to);
+            self.expand(job, index, [layer, n], map, to);
             expanded = self.expanded.as_ptr();
         }
         let outputs = weights.bias.len();
-        let mut runs = Vec::with_capacity(2);
+        let mut runs = [RowRun::NONE; 2];
+        let mut used = 0;
         let mut starts = Starts::NONE;
         if let Some(map) = &compose.own {
             let mut run = run(&self.own[n], plan.own_columns[n], map, &weights.own);
-            if n == 2 && self.pair_classes.starts(plan, layer).is_some() {
-                starts = self.pair_classes.start(plan, layer, &mut run, map);
+            if n == 2 {
+                let by = Reader::Pairs;
+                starts = self.pair_classes.start(plan, layer, by, &mut run, map);
             }
-            runs.push(run);
+            runs[0] = run;
+            used = 1;
         }
         if let Some(map) = &compose.red {
-            runs.push(run(&self.red[n], plan.red_columns[n], map, &weights.red));
+            runs[used] = run(&self.red[n], plan.red_columns[n], map, &weights.red);
+            used += 1;
         }
+        let runs = &runs[..used];
         let own = match compose.column {
             Some(column) => self.own[n].as_mut_ptr().wrapping_add(column),
             None => null_mut(),
@@ -287,12 +392,12 @@ impl FeatureEngine {
             dispatch(
                 job.simd,
                 &PairMap {
-                    pairs: index.rows(2) / 2,
-                    without: &index.without,
+                    pairs: self.count * index.rows(2) / 2,
+                    ends: &index.ends,
                     bias,
                     starts,
                     expanded,
-                    runs: &runs,
+                    runs,
                     outputs,
                     activate,
                     y,
@@ -308,10 +413,12 @@ impl FeatureEngine {
             dispatch(
                 job.simd,
                 &RowMap {
-                    rows: index.rows(n),
+                    rows: self.count * index.rows(n),
+                    in_parts: n == 0,
                     bias,
                     expanded,
-                    runs: &runs,
+                    owners: &index.owners,
+                    runs,
                     y,
                     y_stride,
                     outputs,
@@ -340,7 +447,8 @@ impl FeatureEngine {
             job.simd,
             &ReduceRows {
                 members: index.members(n),
-                targets: index.rows(n - 1),
+                per: index.per_target(n),
+                targets: self.count * index.rows(n - 1),
                 x: y,
                 x_stride: y_stride,
                 features: plan.features,
@@ -368,11 +476,12 @@ fn clear(rows: &mut Buffer, count: usize, stride: usize, columns: usize) {
 }
 
 /// From the rows of (a, b) and (b, a) to their sum and difference, in the first `columns` columns.
-fn to_sums(rows: &mut Buffer, index: &Index, stride: usize, columns: usize) {
+fn to_sums(tensor: &mut Buffer, rows: Range<usize>, stride: usize, columns: usize) {
     if columns == 0 {
         return;
     }
-    for pair in rows.as_mut_slice()[..index.rows(2) * stride].chunks_exact_mut(2 * stride) {
+    let rows = rows.start * stride..rows.end * stride;
+    for pair in tensor.as_mut_slice()[rows].chunks_exact_mut(2 * stride) {
         let (sums, differences) = pair.split_at_mut(stride);
         for (s, d) in sums[..columns].iter_mut().zip(differences) {
             (*s, *d) = (*s + *d, *s - *d);
@@ -385,6 +494,14 @@ mod tests {
     use super::*;
     use crate::reference::Reference;
     use crate::{Nlm, NlmConfig, Quantifiers};
+
+    impl FeatureEngine {
+        pub(super) fn value(&mut self, job: &Job<'_>) -> f32 {
+            let mut value = [0.0];
+            self.evaluate(job, &[job.structure], &mut value);
+            value[0]
+        }
+    }
 
     fn star(objects: usize, arity: usize) -> Structure {
         let mut s = Structure::new(objects);
@@ -419,7 +536,7 @@ mod tests {
                         always_recompute: true,
                         ..FeatureEngine::default()
                     };
-                    let (a, b) = (stores.forward(&job), recomputes.forward(&job));
+                    let (a, b) = (stores.value(&job), recomputes.value(&job));
                     assert_eq!(a.to_bits(), b.to_bits());
                 }
             }
@@ -459,7 +576,7 @@ mod tests {
                         }
                         let job = prepared.job(&structure);
                         let value = Reference::forward(&nlm, &exact, &structure).value();
-                        for v in [all.forward(&job), near.forward(&job)] {
+                        for v in [all.value(&job), near.value(&job)] {
                             let error = (f64::from(v) - value).abs();
                             assert!(error <= 1e-5 * value.abs().max(1.0), "{v} {value} {simd}");
                         }
@@ -480,7 +597,7 @@ mod tests {
         let prepared = nlm.prepare(&nlm.init(3), Simd::best());
         let structure = star(250, 2);
         let mut engine = FeatureEngine::default();
-        assert!(engine.forward(&prepared.job(&structure)).is_finite());
+        assert!(engine.value(&prepared.job(&structure)).is_finite());
         assert!(engine.bytes() < 1 << 30, "{} bytes", engine.bytes());
     }
 }

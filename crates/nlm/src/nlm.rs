@@ -289,9 +289,8 @@ impl Prepared {
             let group = self.group(structures);
             return engines.states.forward(&group, values, false);
         }
-        for (structure, value) in structures.iter().zip(values) {
-            *value = engines.features.forward(&self.job(structure));
-        }
+        let job = self.job(structures[0]);
+        engines.features.evaluate(&job, structures, values);
     }
 
     /// The value of every structure of a batch, in its order.

@@ -101,6 +101,53 @@ fn a_workspace_may_serve_any_network_and_object_count_in_turn() {
 
 /// The same structure with objects renamed by a permutation, propositions in
 /// another order.
+/// Small structures are computed several at once where tables serve all of them. Here some have more types of
+/// objects than a table holds, and together they have so many that tables start afresh on the way.
+#[test]
+fn structures_beside_it_change_no_bit_of_a_value() {
+    for (layers, distinct) in [(5, false), (6, true), (7, false)] {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: vec![1, 7, 3],
+            layers,
+            distinct,
+            ..NlmConfig::default()
+        })
+        .unwrap();
+        let mut rng = Rng(layers as u64);
+        let all: Vec<Structure> = (0..96)
+            .map(|k| {
+                let mut s = Structure::new(if k % 24 == 23 { 19 } else { 5 + k % 2 });
+                // Few kinds of objects in one stretch, many in the next.
+                let kinds = if k / 16 % 2 == 0 { 2 } else { 7 };
+                for x in 0..s.objects() {
+                    for channel in 0..kinds {
+                        if rng.below(2) == 0 {
+                            s.insert(channel, &[x]);
+                        }
+                    }
+                    s.insert(rng.below(3), &[x, rng.below(5)]);
+                }
+                s
+            })
+            .collect();
+        for simd in levels() {
+            let prepared = nlm.prepare(&nlm.init(9), simd);
+            let mut workspace = Workspace::default();
+            for objects in [5, 6, 19] {
+                let batch: Vec<&Structure> =
+                    all.iter().filter(|s| s.objects() == objects).collect();
+                let together = prepared.evaluate(&batch, &mut workspace).unwrap();
+                for (structure, value) in batch.iter().zip(together) {
+                    let alone = prepared
+                        .evaluate(&[structure], &mut Workspace::default())
+                        .unwrap();
+                    assert_eq!(bits(&alone), bits(&[value]), "{simd} {objects}");
+                }
+            }
+        }
+    }
+}
+
 fn renamed(s: &Structure, config: &NlmConfig, names: &[usize]) -> Structure {
     let mut out = Structure::new(s.objects());
     for arity in (0..config.input_channels.len()).rev() {

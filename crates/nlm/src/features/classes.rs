@@ -1,57 +1,65 @@
-//! The finite first layer.
+//! The finite first layers.
 //!
 //! Inputs are boolean. Where no proposition has arity 3, a triple of the first layer reads only the
-//! pairs of its orbit, and these have one of few patterns of bits. So the first layer's triples, and
-//! whatever later layers compute from them by a linear map, are tables over classes of
-//! orbits: the patterns of (x, y), (x, z) and (y, z), x <= y <= z.
+//! pairs of its orbit, and these have one of few patterns of bits. A triple of the second reads triples and pairs of the
+//! first, and these pairs are a function of the types of their objects besides. So the triples of these layers, and
+//! whatever later layers compute from them by a linear map, are tables over classes of orbits: the kinds of the
+//! pairs {x, y}, {x, z} and {y, z}, x <= y <= z. The kind of a pair is its class (types and pattern, see
+//! `pair_classes`), or, where there are too many of those, its pattern alone.
 //!
 //! The tables depend on the weights alone and are kept from structure to structure. An
 //! entry is computed by the same operations whatever was there before it.
 
-use super::FeatureEngine;
-use super::Job;
 use super::index::Index;
-use crate::kernels::class_tables::{ClassSlots, ClassTable};
+use super::{FeatureEngine, Job};
+use crate::buffer::Buffer;
+use crate::kernels::class_tables::{ClassSlots, ClassTable, KindParts};
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::orbit::{SIX, orbit_count};
-
-use crate::kernels::rows::{PairMap, RowRun, Starts};
 use crate::plan::{BLOCK, Plan};
-use std::ptr::{null, null_mut};
+use std::ops::Range;
+use std::ptr::null_mut;
 
-/// More patterns than this in one structure, and its first layer is computed orbit by orbit.
-pub(super) const PATTERNS: usize = 1 << PATTERN_BITS;
-pub(super) const PATTERN_BITS: u32 = 5;
-/// No class yet.
-pub(super) const NONE: u32 = u32::MAX;
+/// Classes times features a table holds; a structure with more classes has fewer layers finite.
+const TABLE_ROOM: usize = 1 << 17;
 
-#[derive(Default)]
-pub(crate) struct Classes {
-    /// The weights these tables belong to.
-    generation: u64,
-    /// How often the patterns were numbered afresh.
-    pub(super) restarts: u64,
-    /// Bits of (a, b) from 0 on, of (b, a) from the number of binary channels on.
-    pub(super) patterns: Vec<u64>,
-    /// `[xy][xz][yz]`, [`PATTERNS`] each way.
-    class_of: Vec<u32>,
-    /// The patterns of each class.
-    members: Vec<[u16; 3]>,
-    /// `[pattern][2][channels]`, sums and differences.
-    inputs: Vec<f32>,
-    /// `[pattern][2][3][Q']`.
-    expanded: Vec<f32>,
-    /// `[class][Q' / 8][6][8]`: activations and their coefficients.
-    slots: Vec<f32>,
-    coefficients: Vec<f32>,
-    /// For each layer, what it reads of them.
-    tables: Vec<Vec<f32>>,
-    /// The bits of each pair of the structure at hand, then its pattern.
-    bits: Vec<u64>,
-    pub(super) pattern_of: Vec<u16>,
-    /// The pairs a <= b that are not empty, and their indices.
-    pub(super) related: Vec<[u32; 2]>,
-    touched: Vec<u32>,
+/// The layers of a structure whose triples are finite, and how orbits reach their class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Finite {
+    /// The first so many layers: 0, 1, or, where kinds are classes of pairs, 2.
+    pub(super) layers: usize,
+    /// Pairs with their neighbours, instead of orbit by orbit.
+    pub(super) sparse: bool,
+}
+
+impl Finite {
+    pub(super) const NOT: Self = Self {
+        layers: 0,
+        sparse: false,
+    };
+
+    /// Columns of `own[3]` that hold triples of these layers: the first, since no proposition
+    /// has arity 3.
+    pub(super) fn columns(self, plan: &Plan) -> usize {
+        let kept = |layer: &usize| kept(plan, *layer);
+        (0..self.layers).filter(kept).count() * plan.features
+    }
+
+    /// Those of them that a layer's triples read.
+    pub(super) fn read_by(self, plan: &Plan, layer: usize) -> Range<usize> {
+        let all = self.columns(plan);
+        let map = plan.layers[layer].get(3).and_then(|c| c.own.as_ref());
+        map.map_or(0..0, |map| {
+            map.columns.start.min(all)..map.columns.end.min(all)
+        })
+    }
+}
+
+/// Whether a layer's triples are read by others than reduce.
+fn kept(plan: &Plan, layer: usize) -> bool {
+    plan.layers[layer]
+        .get(3)
+        .is_some_and(|compose| compose.column.is_some())
 }
 
 /// Whether the first layer has triples that read boolean pairs and nothing else.
@@ -62,317 +70,525 @@ pub(super) fn may_be_finite(plan: &Plan) -> bool {
         && plan.layers[0].get(3).is_some_and(|c| c.expand.is_some())
 }
 
+/// Classes of orbits over one numbering of the kinds of pairs.
+#[derive(Default)]
+pub(crate) struct Classes {
+    /// The numbering of kinds these tables belong to, and so the weights.
+    numbering: u64,
+    /// How often classes were numbered afresh.
+    restarts: u64,
+    /// The kinds xy, xz, yz of each class.
+    members: Vec<[u32; 3]>,
+    /// Open addressing.
+    entries: Vec<u64>,
+    /// How many classes have their tables.
+    filled: usize,
+    /// For each finite layer `[class][Q' / 8][6][8]`: activations.
+    slots: [Buffer; 2],
+    /// `[class][finite columns / 8][6][8]`: their coefficients.
+    coefficients: Buffer,
+    /// For each later layer what it reads of them: `[class][Q' / 8][6][8]`.
+    tables: Vec<Buffer>,
+}
+
+/// Bits of a kind in a key. An entry is a key and, below it, a class.
+const KIND_BITS: u32 = 14;
+const CLASS_BITS: u32 = 64 - 3 * KIND_BITS;
+/// No entry: there are fewer kinds than such a key would have.
+const FREE: u64 = u64::MAX;
+
+#[inline]
+fn key([xy, xz, yz]: [u32; 3]) -> u64 {
+    u64::from(xy) << (2 * KIND_BITS) | u64::from(xz) << KIND_BITS | u64::from(yz)
+}
+
+#[inline]
+fn class_in(entry: u64) -> u32 {
+    (entry & ((1 << CLASS_BITS) - 1)) as u32
+}
+
 impl Classes {
     pub(crate) fn bytes(&self) -> usize {
-        let tables: usize = self.tables.iter().map(Vec::capacity).sum();
-        let floats = [
-            &self.inputs,
-            &self.expanded,
-            &self.slots,
-            &self.coefficients,
-        ];
-        let floats = tables + floats.iter().map(|v| v.capacity()).sum::<usize>();
-        floats * 4 + self.class_of.capacity() * 4 + self.bits.capacity() * 8
+        let buffers = self.slots.iter().chain(&self.tables);
+        buffers.map(Buffer::bytes).sum::<usize>()
+            + self.coefficients.bytes()
+            + self.members.capacity() * 12
+            + self.entries.capacity() * 8
     }
 
-    pub(super) fn slots(&self) -> *const f32 {
-        self.slots.as_ptr()
+    /// `[class][Q' / 8][6][8]`: the activations of a finite layer.
+    pub(super) fn slots(&self, layer: usize) -> *const f32 {
+        self.slots[layer].as_ptr()
     }
 
+    /// `[class][Q' / 8][6][8]`: what a later layer reads of the finite ones.
     pub(super) fn table(&self, layer: usize) -> *const f32 {
         self.tables[layer].as_ptr()
     }
 
-    fn restart(&mut self, generation: u64) {
-        self.generation = generation;
+    fn restart(&mut self, numbering: u64) {
+        self.numbering = numbering;
         self.restarts += 1;
-        // Pattern 0 is the empty one.
-        self.patterns.clear();
-        self.patterns.push(0);
-        self.class_of.clear();
-        self.class_of.resize(PATTERNS.pow(3), NONE);
         self.members.clear();
-        self.inputs.clear();
-        self.expanded.clear();
-        self.slots.clear();
-        self.coefficients.clear();
-        self.tables.clear();
+        self.entries.clear();
+        self.entries.resize(1 << 11, FREE);
+        self.filled = 0;
     }
 
-    /// The pattern of each pair of the structure; false where there are too many.
-    fn find_patterns(&mut self, job: &Job<'_>, index: &Index) -> bool {
-        let channels = job.plan.inputs(2);
-        let pairs = index.rows(2) / 2;
-        self.bits.clear();
-        self.bits.resize(pairs, 0);
-        self.related.clear();
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.clear();
-        for (c, x) in job.structure.propositions(2) {
-            let (x, y) = (usize::from(x[0]), usize::from(x[1]));
-            if index.distinct && x == y {
-                continue;
-            }
-            let row = index.row(x, y);
-            let bit = 1u64 << (c + (row % 2) * channels);
-            let twin = if x == y { bit << channels } else { 0 };
-            let bits = &mut self.bits[row / 2];
-            if *bits == 0 {
-                touched.push(row as u32 / 2);
-                self.related.push([x.min(y) as u32, x.max(y) as u32]);
-            }
-            *bits |= bit | twin;
+    /// Makes sure that classes are over this numbering.
+    pub(super) fn belong_to(&mut self, numbering: u64) {
+        if self.numbering != numbering {
+            self.restart(numbering);
         }
-        self.pattern_of.clear();
-        self.pattern_of.resize(pairs, 0);
-        let mut own: Vec<u64> = vec![0];
-        for &pair in &touched {
-            let bits = self.bits[pair as usize];
-            if !own.contains(&bits) {
-                own.push(bits);
-                if own.len() > PATTERNS {
-                    return false;
-                }
-            }
-        }
-        let new = own.iter().filter(|&b| !self.patterns.contains(b)).count();
-        if self.patterns.len() + new > PATTERNS {
-            self.restart(job.generation);
-        }
-        for &pair in &touched {
-            let bits = self.bits[pair as usize];
-            let known = self.patterns.iter().position(|&b| b == bits);
-            let pattern = known.unwrap_or_else(|| {
-                self.patterns.push(bits);
-                self.patterns.len() - 1
-            });
-            self.pattern_of[pair as usize] = pattern as u16;
-        }
-        self.touched = touched;
-        true
     }
 
-    /// The pattern of the pair with this row.
+    /// Runs `find`, which adds the classes of one structure until it finds too many. If so, starts afresh: a
+    /// structure that is refused has too many classes of its own.
+    pub(super) fn within_room(
+        &mut self,
+        plan: &Plan,
+        mut find: impl FnMut(&mut Self, usize) -> bool,
+    ) -> bool {
+        let room = TABLE_ROOM / plan.features;
+        if find(self, room) {
+            return true;
+        }
+        self.restart(self.numbering);
+        find(self, room) || {
+            self.restart(self.numbering);
+            false
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The class of orbits with these kinds of pairs.
     #[inline]
-    pub(super) fn pattern_of_row(&self, row: u32) -> u16 {
-        self.pattern_of[row as usize / 2]
-    }
-
-    /// The class with these patterns: `xy << 2 * PATTERN_BITS | xz << PATTERN_BITS | yz`.
-    #[inline]
-    pub(super) fn class(&mut self, key: usize) -> u32 {
-        let class = self.class_of[key];
-        if class == NONE {
-            return self.add(key);
+    pub(super) fn class(&mut self, kinds: [u32; 3]) -> u32 {
+        let key = key(kinds);
+        let entry = self.entries[self.home(key)];
+        if entry >> CLASS_BITS == key {
+            return class_in(entry);
         }
-        class
+        self.look_further(key, kinds)
     }
 
+    /// Where a key is looked for first.
+    #[inline]
+    fn home(&self, key: u64) -> usize {
+        let top = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        top as usize & (self.entries.len() - 1)
+    }
+
+    /// The class of a key that is not at its first place, a new one if it is nowhere.
     #[cold]
-    fn add(&mut self, key: usize) -> u32 {
+    fn look_further(&mut self, key: u64, kinds: [u32; 3]) -> u32 {
+        let mut at = self.home(key);
+        while self.entries[at] != FREE {
+            if self.entries[at] >> CLASS_BITS == key {
+                return class_in(self.entries[at]);
+            }
+            at = (at + 1) & (self.entries.len() - 1);
+        }
         let class = self.members.len() as u32;
-        self.class_of[key] = class;
-        let pattern = |k: u32| (key >> (k * PATTERN_BITS) & (PATTERNS - 1)) as u16;
-        self.members.push([pattern(2), pattern(1), pattern(0)]);
+        self.members.push(kinds);
+        self.entries[at] = key << CLASS_BITS | u64::from(class);
+        if self.members.len() * 8 > self.entries.len() {
+            self.grow();
+        }
         class
     }
 
-    /// The class of every orbit, in the order of the kernels.
-    fn of_orbits(&mut self, index: &Index, to: &mut Vec<u32>) {
+    fn grow(&mut self) {
+        let entries = self.entries.len() * 2;
+        self.entries.clear();
+        self.entries.resize(entries, FREE);
+        for (class, &kinds) in self.members.iter().enumerate() {
+            let key = key(kinds);
+            let mut at = self.home(key);
+            while self.entries[at] != FREE {
+                at = (at + 1) & (entries - 1);
+            }
+            self.entries[at] = key << CLASS_BITS | class as u64;
+        }
+    }
+
+    /// The class of every orbit there is room for, in the order of the kernels; false where there are more
+    /// classes than `most`.
+    fn of_orbits(&mut self, index: &Index, kinds: &[u32], most: usize, to: &mut [u32]) -> bool {
         let n = index.objects;
         let (pairs, orbits) = (index.pairs(), index.orbits());
-        to.resize(orbit_count(n, index.distinct), NONE);
+        if to.is_empty() {
+            return true;
+        }
         let mut next = 0;
         for x in 0..n {
             for y in orbits.after(x)..n {
                 let first = orbits.after(y);
-                let len = n - first;
+                let len = n.saturating_sub(first);
                 if len == 0 {
                     continue;
                 }
-                let xy = usize::from(self.pattern_of[pairs.index(x, y)]) << (2 * PATTERN_BITS);
+                let xy = kinds[pairs.index(x, y)];
                 let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
-                let xz = &self.pattern_of[xz..xz + len];
-                let yz = &self.pattern_of[yz..yz + len];
-                let key = |xz: u16, yz: u16| usize::from(xz) << PATTERN_BITS | usize::from(yz);
-                let known: &[u32; PATTERNS * PATTERNS] = self.class_of[xy..]
-                    .first_chunk()
-                    .expect("as many after each pattern");
+                let (xz, yz) = (&kinds[xz..xz + len], &kinds[yz..yz + len]);
                 let run = &mut to[next..next + len];
                 next += len;
-                // Nearly always every class is known; then nothing branches.
-                let mut top = 0;
                 for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                    *to = known[key(xz, yz) % known.len()];
-                    top = top.max(*to);
-                }
-                if top == NONE {
-                    for (k, to) in run.iter_mut().enumerate() {
-                        let (xz, yz) = (pairs.index(x, first + k), pairs.index(y, first + k));
-                        let (xz, yz) = (self.pattern_of[xz], self.pattern_of[yz]);
-                        *to = self.class(xy | key(xz, yz));
-                    }
+                    *to = self.class([xy, xz, yz]);
                 }
             }
+            if self.members.len() > most {
+                return false;
+            }
         }
+        true
     }
 
-    /// What the pairs of new patterns contribute to triples.
-    fn expand_patterns(&mut self, job: &Job<'_>) {
+    /// Activations, coefficients and tables of new classes. `parts` is, for each finite layer, what
+    /// pairs of each kind add to its triples.
+    fn fill(&mut self, job: &Job<'_>, parts: &[KindParts]) {
         let plan = job.plan;
-        let channels = plan.inputs(2);
-        let compose = &plan.layers[0][3];
-        let weights = &job.weights[0][3];
-        let map = compose.expand.as_ref().expect("checked before");
-        let done = self.inputs.len() / (2 * channels);
-        if done == self.patterns.len() {
-            return;
-        }
-        for &bits in &self.patterns[done..] {
-            self.inputs.extend(sums(bits, channels));
-            self.inputs.extend(differences(bits, channels));
-        }
-        self.expanded
-            .resize(self.patterns.len() * 2 * map.outputs, 0.0);
-        let run = RowRun {
-            x: self.inputs[2 * done * channels..]
-                .as_ptr()
-                .wrapping_add(map.columns.start),
-            stride: channels,
-            columns: map.columns.len(),
-            weights: weights.expand.rows.as_ptr(),
-            width: map.columns.len(),
+        let finite = Finite {
+            layers: parts.len(),
+            sparse: false,
         };
-        dispatch(
-            job.simd,
-            &PairMap {
-                pairs: self.patterns.len() - done,
-                without: &[],
-                bias: weights.expand_bias.as_ptr(),
-                starts: Starts::NONE,
-                expanded: null(),
-                runs: &[run],
-                outputs: map.outputs,
-                activate: false,
-                y: self.expanded[2 * done * map.outputs..].as_mut_ptr(),
-                y_stride: map.outputs,
-                sums: null_mut(),
-                sums_stride: 0,
-            },
-        );
-    }
-
-    /// Activations, coefficients and tables of new classes.
-    fn fill_tables(&mut self, job: &Job<'_>) {
-        let plan = job.plan;
-        let stride = plan.features * SIX;
-        let done = self.slots.len() / stride;
-        self.tables.resize_with(plan.layers.len(), Vec::new);
-        if done == self.members.len() {
+        self.tables.resize_with(plan.layers.len(), Buffer::default);
+        let (done, all) = (self.filled, self.members.len());
+        if done == all {
             return;
         }
-        self.expand_patterns(job);
-        let len = self.members.len() * stride;
-        self.slots.resize(len, 0.0);
-        self.coefficients.resize(len, 0.0);
-        dispatch(
-            job.simd,
-            &ClassSlots {
-                classes: &self.members[done..],
-                expanded: self.expanded.as_ptr(),
-                features: plan.features,
-                slots: self.slots[done * stride..].as_mut_ptr(),
-                coefficients: self.coefficients[done * stride..].as_mut_ptr(),
-            },
-        );
-        for (layer, table) in self.tables.iter_mut().enumerate().skip(1) {
-            if !reads_first(plan, layer) {
-                continue;
+        self.filled = all;
+        let stride = plan.features * SIX;
+        let width = finite.columns(plan) * SIX;
+        self.coefficients.extend(done * width, all * width);
+        for (layer, &kinds) in parts.iter().enumerate() {
+            let slots = &mut self.slots[layer];
+            slots.extend(done * stride, all * stride);
+            let slots = slots.as_mut_slice()[done * stride..].as_mut_ptr();
+            if layer > 0 {
+                self.read(job, finite, layer, done, slots);
             }
-            table.resize(len, 0.0);
-            let weights = &job.weights[layer][3].orbit.rows;
-            let columns = plan.layers[layer][3]
-                .own
-                .as_ref()
-                .map_or(0, |m| m.columns.len());
+            let to = match plan.layers[layer][3].column {
+                Some(column) => {
+                    let at = done * width + column * SIX;
+                    self.coefficients.as_mut_slice()[at..].as_mut_ptr()
+                }
+                None => null_mut(),
+            };
             dispatch(
                 job.simd,
-                &ClassTable {
-                    classes: self.members.len() - done,
+                &ClassSlots {
+                    classes: &self.members[done..],
+                    kinds,
                     features: plan.features,
-                    coefficients: self.coefficients[done * stride..].as_ptr(),
-                    weights: weights.as_ptr(),
-                    block_stride: columns * SIX * BLOCK,
-                    table: table[done * stride..].as_mut_ptr(),
+                    add: layer > 0,
+                    slots,
+                    coefficients: to,
+                    coefficients_stride: width,
                 },
             );
         }
+        for layer in parts.len()..plan.layers.len() {
+            if !finite.read_by(plan, layer).is_empty() {
+                let table = &mut self.tables[layer];
+                table.extend(done * stride, all * stride);
+                let table = table.as_mut_slice()[done * stride..].as_mut_ptr();
+                self.read(job, finite, layer, done, table);
+            }
+        }
     }
-}
 
-fn bit(bits: u64, c: usize) -> f32 {
-    f32::from((bits >> c & 1) as u8)
-}
-
-/// What the channels of (a, b) and (b, a) add up to, given the pattern of the pair.
-pub(super) fn sums(bits: u64, channels: usize) -> impl Iterator<Item = f32> {
-    (0..channels).map(move |c| bit(bits, c) + bit(bits, c + channels))
-}
-
-/// How they differ.
-pub(super) fn differences(bits: u64, channels: usize) -> impl Iterator<Item = f32> {
-    (0..channels).map(move |c| bit(bits, c) - bit(bits, c + channels))
-}
-
-/// Whether a layer's triples read those of the first layer.
-pub(super) fn reads_first(plan: &Plan, layer: usize) -> bool {
-    plan.layers[layer]
-        .get(3)
-        .and_then(|compose| compose.own.as_ref())
-        .is_some_and(|map| map.columns.start == 0)
-}
-
-/// How the first layer's triples are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum First {
-    /// By classes, pairs with their neighbours.
-    Sparse,
-    /// By classes, orbit by orbit.
-    Dense,
-    /// As every other layer.
-    NotFinite,
+    /// What a layer reads of the finite layers before it, for the classes from `done` on.
+    fn read(&self, job: &Job<'_>, finite: Finite, layer: usize, done: usize, to: *mut f32) {
+        let plan = job.plan;
+        let columns = Finite {
+            layers: layer.min(finite.layers),
+            ..finite
+        }
+        .read_by(plan, layer);
+        let width = finite.columns(plan) * SIX;
+        let map = plan.layers[layer][3]
+            .own
+            .as_ref()
+            .expect("it reads columns");
+        dispatch(
+            job.simd,
+            &ClassTable {
+                classes: self.members.len() - done,
+                features: plan.features,
+                coefficients: self.coefficients.as_slice()[done * width + columns.start * SIX..]
+                    .as_ptr(),
+                coefficients_stride: width,
+                columns: columns.len(),
+                weights: job.weights[layer][3].orbit.rows.as_ptr(),
+                block_stride: map.columns.len() * SIX * BLOCK,
+                table: to,
+            },
+        );
+    }
 }
 
 impl FeatureEngine {
-    /// Finds the classes of the first layer, with tables for all of them.
-    pub(super) fn classify(&mut self, job: &Job<'_>, index: &Index) -> First {
-        if !may_be_finite(job.plan) {
-            return First::NotFinite;
+    /// Finds the classes of the structure's objects, pairs and orbits, with tables for all of them.
+    pub(super) fn classify(&mut self, job: &Job<'_>, index: &Index) -> Finite {
+        self.pair_classes.leave();
+        if !may_be_finite(job.plan) || !self.patterns.find(job, index, &self.names) {
+            return Finite::NOT;
         }
-        let classes = &mut self.classes;
-        if classes.generation != job.generation {
-            classes.restart(job.generation);
-        }
-        if !classes.find_patterns(job, index) {
-            return First::NotFinite;
-        }
-        let first = if self.sparse.find(classes, index) {
-            First::Sparse
+        self.pair_classes
+            .find(job, index, self.at, &self.names, &self.patterns);
+        let sparse = self.sparse.suits(&self.patterns, index);
+        if self.pair_classes.used() && !self.never_typed && self.by_types(job, index, sparse) {
+            Finite { layers: 2, sparse }
+        } else if self.by_patterns(job, index, sparse) {
+            Finite { layers: 1, sparse }
         } else {
-            First::Dense
-        };
-        if first == First::Dense || orbit_by_orbit(job.plan) {
-            classes.of_orbits(index, &mut self.orbit_classes);
+            Finite::NOT
         }
-        classes.fill_tables(job);
-        first
+    }
+
+    /// Kinds of pairs are their classes.
+    fn by_types(&mut self, job: &Job<'_>, index: &Index, sparse: bool) -> bool {
+        let pairs = &self.pair_classes;
+        let Some(parts) = pairs.parts() else {
+            return false;
+        };
+        if sparse {
+            self.sparse.segments.by_type(pairs);
+        }
+        let kinds = &pairs.of_pair()[self.at * index.rows(2) / 2..];
+        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, 2, sparse);
+        self.typed.belong_to(pairs.numbering());
+        self.typed.within_room(job.plan, |classes, most| {
+            (!sparse
+                || self
+                    .sparse
+                    .list(classes, &self.patterns, kinds, index, most))
+                && classes.of_orbits(index, kinds, most, room)
+        }) && {
+            self.typed.fill(job, &parts);
+            true
+        }
+    }
+
+    /// Kinds of pairs are their patterns.
+    fn by_patterns(&mut self, job: &Job<'_>, index: &Index, sparse: bool) -> bool {
+        let patterns = &self.patterns;
+        if sparse {
+            self.sparse.segments.whole(index.objects);
+        }
+        let kinds = patterns.of_pair();
+        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, 1, sparse);
+        self.untyped.belong_to(patterns.numbering());
+        self.untyped.within_room(job.plan, |classes, most| {
+            (!sparse || self.sparse.list(classes, patterns, kinds, index, most))
+                && classes.of_orbits(index, kinds, most, room)
+        }) && {
+            self.untyped.fill(job, &[patterns.parts(job.plan.features)]);
+            true
+        }
+    }
+
+    /// How often tables started afresh: what was found before is then of no use.
+    pub(super) fn restarts(&self) -> u64 {
+        self.pair_classes.numbering() + self.typed.restarts + self.untyped.restarts
+    }
+
+    /// The classes that the layers of the structure at hand are finite by.
+    pub(super) fn classes(&self, finite: Finite) -> &Classes {
+        if finite.layers == 2 {
+            &self.typed
+        } else {
+            &self.untyped
+        }
     }
 }
 
-/// Whether some layer reads or keeps triples beyond the first layer's, so that orbits need their class.
-fn orbit_by_orbit(plan: &Plan) -> bool {
-    plan.layers[1..]
-        .iter()
-        .filter_map(|layer| layer.get(3))
-        .any(|compose| compose.column.is_some())
+/// Where the classes of the orbits of one structure of a group go: nowhere if pairs are taken with their neighbours
+/// and no layer beyond the first `finite` keeps triples.
+fn room_for_orbits<'a>(
+    all: &'a mut Vec<u32>,
+    plan: &Plan,
+    index: &Index,
+    at: usize,
+    finite: usize,
+    sparse: bool,
+) -> &'a mut [u32] {
+    let needed = !sparse || (finite..plan.layers.len()).any(|layer| kept(plan, layer));
+    let count = if needed {
+        orbit_count(index.objects, index.distinct)
+    } else {
+        0
+    };
+    all.resize((at + 1) * count, 0);
+    &mut all[at * count..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::Reference;
+    use crate::{Nlm, NlmConfig, Quantifiers, Simd, Structure};
+
+    struct Rng(u64);
+
+    impl Rng {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 % n as u64) as usize
+        }
+    }
+
+    /// Objects of `types` types in any order, and as many binary propositions as `facts` says.
+    fn random(
+        rng: &mut Rng,
+        objects: usize,
+        types: usize,
+        facts: usize,
+        binary: usize,
+    ) -> Structure {
+        let mut s = Structure::new(objects);
+        for x in 0..objects {
+            let of = rng.below(types);
+            for c in (0..5).filter(|c| of >> c & 1 == 1) {
+                s.insert(c, &[x]);
+            }
+        }
+        for _ in 0..facts {
+            s.insert(rng.below(binary), &[rng.below(objects), rng.below(objects)]);
+        }
+        s
+    }
+
+    fn close(value: f32, right: f64, what: &str) {
+        let error = (f64::from(value) - right).abs();
+        assert!(
+            error <= 1e-5 * right.abs().max(1.0),
+            "{value} {right}: {what}"
+        );
+    }
+
+    fn levels() -> impl Iterator<Item = Simd> {
+        [Simd::Portable, Simd::Avx2, Simd::Avx512]
+            .into_iter()
+            .filter(|s| s.supported())
+    }
+
+    /// Kinds of pairs by type and by pattern, orbit by orbit and with neighbours, in a fresh workspace and in one that has met more patterns and
+    /// types than it numbers.
+    #[test]
+    fn all_kinds_give_the_value_of_the_reference() {
+        let mut rng = Rng(0x5eed);
+        for (layers, features, distinct, skip_connections, quantifiers) in [
+            (4, 8, false, true, Quantifiers::Exists),
+            (5, 8, false, true, Quantifiers::ExistsForall),
+            (5, 8, true, false, Quantifiers::ExistsForall),
+            (6, 8, false, true, Quantifiers::Exists),
+            (6, 11, true, true, Quantifiers::ExistsForall),
+            (6, 8, false, false, Quantifiers::ExistsForall),
+            (7, 8, false, true, Quantifiers::ExistsForall),
+            (7, 3, true, false, Quantifiers::Exists),
+            (8, 9, false, true, Quantifiers::Exists),
+        ] {
+            let nlm = Nlm::new(NlmConfig {
+                input_channels: vec![1, 5, 4],
+                layers,
+                features,
+                quantifiers,
+                distinct,
+                skip_connections,
+                ..NlmConfig::default()
+            })
+            .unwrap();
+            let parameters = nlm.init(5);
+            let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+            let structures: Vec<Structure> = (0..24)
+                .map(|i| {
+                    let objects = 1 + rng.below(8);
+                    let (types, facts) = (1 + rng.below(12), rng.below(6 * objects));
+                    random(&mut rng, objects, types, facts, 2 + i / 8)
+                })
+                .collect();
+            let right: Vec<f64> = structures
+                .iter()
+                .map(|s| Reference::forward(&nlm, &exact, s).value())
+                .collect();
+            for simd in levels() {
+                let what = format!("{layers} {features} {distinct} {simd}");
+                let prepared = nlm.prepare(&parameters, simd);
+                let mut used = FeatureEngine::default();
+                let mut others = [(false, true), (true, false), (true, true)].map(
+                    |(always_sparse, never_typed)| {
+                        let mut engine = FeatureEngine::default();
+                        engine.sparse.always = always_sparse;
+                        engine.never_typed = never_typed;
+                        engine
+                    },
+                );
+                for (structure, &right) in structures.iter().zip(&right) {
+                    let job = prepared.job(structure);
+                    let value = used.value(&job);
+                    close(value, right, &what);
+                    for other in &mut others {
+                        close(other.value(&job), right, &what);
+                    }
+                    let fresh = FeatureEngine::default().value(&job);
+                    assert_eq!(value.to_bits(), fresh.to_bits(), "{what}");
+                }
+                assert!(used.patterns.numbering() > 1, "patterns numbered afresh");
+                assert_eq!(layers > 4, used.typed.len() > 0);
+            }
+        }
+    }
+
+    /// Structures with more classes than a table holds: by type, and by pattern too.
+    #[test]
+    fn too_many_classes_are_refused_whatever_came_before() {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: vec![1, 5, 4],
+            layers: 5,
+            features: 64,
+            quantifiers: Quantifiers::ExistsForall,
+            ..NlmConfig::default()
+        })
+        .unwrap();
+        let parameters = nlm.init(5);
+        let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+        let mut rng = Rng(77);
+        let prepared = nlm.prepare(&parameters, Simd::best());
+        let mut used = FeatureEngine::default();
+        let mut layers = Vec::new();
+        for (objects, types, facts, binary) in [
+            (9, 3, 9, 1),
+            (30, 16, 300, 1),
+            (9, 4, 9, 2),
+            (30, 16, 900, 2),
+            (26, 12, 12, 1),
+            (25, 12, 12, 1),
+            (9, 3, 9, 1),
+        ] {
+            let structure = random(&mut rng, objects, types, facts, binary);
+            let job = prepared.job(&structure);
+            let value = used.value(&job);
+            let mut fresh = FeatureEngine::default();
+            assert_eq!(value.to_bits(), fresh.value(&job).to_bits());
+            let index = Index::new(objects, false);
+            let finite = used.classify(&job, &index);
+            assert_eq!(finite, fresh.classify(&job, &index));
+            layers.push(finite.layers);
+            if objects < 10 {
+                close(
+                    value,
+                    Reference::forward(&nlm, &exact, &structure).value(),
+                    "few objects",
+                );
+            }
+        }
+        assert_eq!(layers, [2, 1, 2, 0, 2, 2, 2]);
+    }
 }

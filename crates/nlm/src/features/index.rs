@@ -3,7 +3,12 @@
 use crate::kernels::orbit_rows::Pairs;
 use crate::kernels::triples::Orbits;
 
-/// The rows of a structure with so many objects.
+/// Pairs that are worked on at once, so that what belongs to them stays in the nearest caches.
+const GROUP_PAIRS: usize = 384;
+const GROUP: usize = 16;
+
+/// The rows of a structure with so many objects, and of a group of such structures, one
+/// structure after the other.
 ///
 /// Unordered pairs a <= b (a < b with `distinct`) are counted by a, then b; the pair p has rows
 /// 2p for (a, b) and 2p + 1 for (b, a). Both rows of (a, a) hold the same tuple.
@@ -11,15 +16,19 @@ use crate::kernels::triples::Orbits;
 pub(crate) struct Index {
     pub(crate) objects: usize,
     pub(crate) distinct: bool,
-    /// How many rows each arity has.
+    /// The most structures of a group.
+    pub(crate) group: usize,
+    /// How many rows each arity has, of one structure.
     rows: [usize; 3],
-    /// `[k][row]`: the object of a pair without position k.
-    pub(crate) without: Vec<u32>,
+    /// The objects of each pair of the group.
+    pub(crate) ends: Vec<[u32; 2]>,
+    /// The structure of each object of the group.
+    pub(crate) owners: Vec<u32>,
     starts: Vec<usize>,
     objects_in_order: Vec<u32>,
     /// `[x][y]`: the row of (x, y); 0 for (x, x) with `distinct`.
     row_of: Vec<u32>,
-    /// `[x][other object]`: the rows of the pairs (x, ·).
+    /// `[x][other object]`: the rows of the pairs (x, ·), for the objects of the group.
     pair_members: Vec<u32>,
 }
 
@@ -27,24 +36,31 @@ impl Index {
     pub(crate) fn new(objects: usize, distinct: bool) -> Self {
         let orbits = Orbits { objects, distinct };
         let mut starts = Vec::with_capacity(objects);
-        let mut pairs = 0usize;
-        let mut ends = Vec::new();
+        let mut ends: Vec<[u32; 2]> = Vec::new();
         for a in 0..objects {
             let first = orbits.after(a);
-            starts.push(pairs.wrapping_sub(first));
-            pairs += objects - first.min(objects);
+            starts.push(ends.len().wrapping_sub(first));
             ends.extend((first..objects).map(|b| [a as u32, b as u32]));
         }
-        // (a, b) without position 0 is b; (b, a) without it is a.
-        let mut without: Vec<u32> = ends.iter().flat_map(|&[a, b]| [b, a]).collect();
-        without.extend(ends.iter().flatten());
+        let pairs = ends.len();
+        let group = (GROUP_PAIRS / pairs.max(1)).clamp(1, GROUP);
+        for g in 1..group {
+            let first = (g * objects) as u32;
+            ends.extend_from_within(..pairs);
+            for end in ends[g * pairs..].iter_mut().flatten() {
+                *end += first;
+            }
+        }
+        let all = (group * objects) as u32;
         let mut index = Self {
             objects,
             distinct,
+            group,
             rows: [1, objects, 2 * pairs],
-            without,
+            ends,
+            owners: (0..all).map(|x| x / objects as u32).collect(),
             starts,
-            objects_in_order: (0..objects as u32).collect(),
+            objects_in_order: (0..all).collect(),
             row_of: vec![0; objects * objects],
             pair_members: Vec::new(),
         };
@@ -58,10 +74,17 @@ impl Index {
                 }
             }
         }
+        let members = index.pair_members.len();
+        for g in 1..group {
+            index.pair_members.extend_from_within(..members);
+            for row in &mut index.pair_members[g * members..] {
+                *row += (g * 2 * pairs) as u32;
+            }
+        }
         index
     }
 
-    /// How many rows this arity has.
+    /// How many rows of this arity a structure has.
     pub(crate) fn rows(&self, arity: usize) -> usize {
         self.rows[arity]
     }
@@ -89,6 +112,14 @@ impl Index {
     /// The rows of the pairs (x, 0), (x, 1), ...
     pub(crate) fn rows_of(&self, x: usize) -> &[u32] {
         &self.row_of[x * self.objects..(x + 1) * self.objects]
+    }
+
+    /// How many rows of arity n are reduced into one of arity n - 1.
+    pub(crate) fn per_target(&self, n: usize) -> usize {
+        match n {
+            1 => self.objects,
+            _ => self.objects - usize::from(self.distinct),
+        }
     }
 
     /// The rows of arity n that are reduced, for each row of arity n - 1.

@@ -2,11 +2,15 @@
 //!
 //! Where inputs are boolean and the first layer's triples are finite (see `classes`), its pairs are
 //! too: a pair is a function of the unary propositions of both objects, their types, and of
-//! its pattern. So is what it adds to the triples of the second layer.
+//! its pattern. So is what it adds to the triples of the first two layers.
 
-use super::classes::{Classes, First, NONE, PATTERN_BITS, PATTERNS, differences, sums};
+use super::classes::may_be_finite as triples_may_be_finite;
 use super::index::Index;
+use super::names::Names;
+use super::patterns::{PATTERN_BITS, PATTERNS, Patterns, bit, differences, sums};
 use super::{FeatureEngine, Job};
+use crate::buffer::Buffer;
+use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::pair_tables::CopyPairs;
 use crate::kernels::rows::{PairMap, RowMap, RowRun, Starts};
@@ -14,16 +18,18 @@ use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use std::ptr::{null, null_mut};
 
 /// More types than this in one structure, and its pairs are computed one by one.
-const TYPES: usize = 1 << TYPE_BITS;
+pub(super) const TYPES: usize = 1 << TYPE_BITS;
 const TYPE_BITS: u32 = 4;
+/// No class yet.
+const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(crate) struct PairClasses {
     /// Whether the structure at hand is one of few types.
     used: bool,
-    /// Whether records have what the second layer's triples read.
-    expands: bool,
     /// The numbering of patterns these tables belong to, and so the weights.
+    patterns: u64,
+    /// How often classes were numbered afresh.
     restarts: u64,
     /// The bits of each type.
     types: Vec<u64>,
@@ -33,30 +39,84 @@ pub(crate) struct PairClasses {
     members: Vec<[u16; 3]>,
     /// `[type][2][Q']`: what an object adds to pairs.
     of_types: Vec<f32>,
-    /// `[class][record]`: what [`CopyPairs`] copies, then for each later layer what its
-    /// pairs read of it, u and v.
-    table: Vec<f32>,
-    /// The class of each pair of the structure at hand.
-    class: Vec<u32>,
-    bits: Vec<u64>,
+    /// How many classes have a record.
+    filled: usize,
+    record: Record,
+    /// `[class][record]`.
+    table: Buffer,
+    /// The inputs and outputs of maps over the pairs of new classes.
+    scratch: [Vec<f32>; 2],
+    /// The class of each pair of the structures at hand.
+    of_pair: Vec<u32>,
     type_of: Vec<u16>,
 }
 
+/// What is kept of a class of pairs, one after the other: the rows of (a, b) and (b, a), what both add to
+/// triples of the first and the second layer (unless the second has none), and for every map of a later layer what
+/// it reads of them and of the input, u and v.
+#[derive(Default)]
+struct Record {
+    len: usize,
+    /// Where what it adds to the triples of the first two layers begins.
+    parts: Option<[usize; 2]>,
+    /// `[layer]`: where u and v of the layer's pairs, of its triples, begin.
+    starts: Vec<[Option<usize>; 2]>,
+}
+
+impl Record {
+    fn new(plan: &Plan) -> Self {
+        let mut record = Self {
+            len: 2 * plan.features,
+            ..Self::default()
+        };
+        let mut take = |len: usize| {
+            record.len += len;
+            record.len - len
+        };
+        let six = 6 * plan.features;
+        record.parts = expand(plan).map(|_| [take(six), take(six)]);
+        record.starts = (0..plan.layers.len())
+            .map(|layer| {
+                [Reader::Pairs, Reader::Triples]
+                    .map(|by| reader(plan, layer, by).map(|map| take(2 * map.outputs)))
+            })
+            .collect();
+        record
+    }
+}
+
+/// Which operation of a layer reads pairs.
+#[derive(Clone, Copy)]
+pub(super) enum Reader {
+    Pairs,
+    Triples,
+}
+
 /// The map from the pairs of the first layer to the triples of the second.
-fn expand(plan: &Plan) -> Option<&MapPlan> {
+pub(super) fn expand(plan: &Plan) -> Option<&MapPlan> {
     let map = plan.layers.get(1)?.get(3)?.expand.as_ref()?;
     (map.columns.end <= plan.inputs(2) + plan.features).then_some(map)
 }
 
-/// The map from pairs to the pairs of a later layer, if it reads those of the first.
-fn later_pairs(plan: &Plan, layer: usize) -> Option<&MapPlan> {
-    let map = plan.layers[layer].get(2)?.own.as_ref()?;
-    let known = plan.inputs(2) + plan.features;
-    (layer > 0 && map.columns.start < known && known <= map.columns.end).then_some(map)
+/// Columns of pairs that classes know: the input and the first layer.
+fn known(plan: &Plan) -> usize {
+    plan.inputs(2) + plan.features
 }
 
-fn may_be_finite(plan: &Plan) -> bool {
-    plan.inputs(1) <= 64
+/// The map of a later layer that reads pairs, if it reads those of the first.
+fn reader(plan: &Plan, layer: usize, by: Reader) -> Option<&MapPlan> {
+    let composes = &plan.layers[layer];
+    let map = match by {
+        Reader::Pairs => composes.get(2)?.own.as_ref()?,
+        Reader::Triples => composes.get(3)?.expand.as_ref()?,
+    };
+    (layer > 0 && map.columns.start < known(plan) && known(plan) <= map.columns.end).then_some(map)
+}
+
+/// Whether the first layer's pairs are a function of patterns and types.
+pub(super) fn may_be_finite(plan: &Plan) -> bool {
+    triples_may_be_finite(plan)
+        && plan.inputs(1) <= 64
         && plan.layers[0].get(2).is_some_and(|compose| {
             compose.red.is_none() && compose.own.is_some() && compose.column == Some(plan.inputs(2))
         })
@@ -64,7 +124,7 @@ fn may_be_finite(plan: &Plan) -> bool {
 
 impl PairClasses {
     pub(crate) fn bytes(&self) -> usize {
-        (self.table.capacity() + self.class_of.capacity() + self.class.capacity()) * 4
+        self.table.bytes() + (self.class_of.capacity() + self.of_pair.capacity()) * 4
     }
 
     /// Whether the first layer's pairs come from the table.
@@ -72,121 +132,160 @@ impl PairClasses {
         self.used
     }
 
-    /// Whether what pairs add to this layer's triples comes from the table.
-    pub(super) fn expanded_in(&self, layer: usize) -> bool {
-        self.used && self.expands && layer == 1
+    /// Tells this numbering, and the weights it goes with, from those before.
+    pub(super) fn numbering(&self) -> u64 {
+        self.restarts
     }
 
-    fn record(&self, plan: &Plan) -> usize {
-        let starts = 2 * (plan.layers.len() - 1);
-        plan.features * (starts + if self.expands { 10 } else { 4 })
+    /// The type of each object of the structure at hand.
+    pub(super) fn type_of(&self) -> &[u16] {
+        &self.type_of
     }
 
-    /// Where in a record a layer's pairs find what they read of the first layer's, if they do.
-    pub(super) fn starts(&self, plan: &Plan, layer: usize) -> Option<usize> {
-        let before = if self.expands { 10 } else { 4 };
-        (self.used && later_pairs(plan, layer).is_some())
-            .then(|| plan.features * (before + 2 * (layer - 1)))
+    /// The class of an empty pair with objects of these types, the first no later than the second.
+    pub(super) fn empty(&self, a: u16, b: u16) -> Option<u32> {
+        let types = usize::from(a) << TYPE_BITS | usize::from(b);
+        Some(self.class_of[types << PATTERN_BITS]).filter(|&class| class != NONE)
     }
 
-    /// Takes what the table knows out of what a layer's pairs read.
+    /// The class of each pair of the structures at hand.
+    pub(super) fn of_pair(&self) -> &[u32] {
+        &self.of_pair
+    }
+
+    /// What pairs add to the triples of the first and of the second layer; none where the second
+    /// has no triples or they read more than pairs of the first.
+    pub(super) fn parts(&self) -> Option<[KindParts; 2]> {
+        self.record.parts.map(|parts| {
+            parts.map(|at| KindParts {
+                parts: self.table.as_ptr().wrapping_add(at),
+                stride: self.record.len,
+            })
+        })
+    }
+
+    /// Takes what the table knows out of what a layer reads of pairs.
     pub(super) fn start(
         &self,
         plan: &Plan,
         layer: usize,
+        by: Reader,
         run: &mut RowRun,
         map: &MapPlan,
     ) -> Starts<'_> {
-        let Some(at) = self.starts(plan, layer) else {
+        if !self.used {
+            return Starts::NONE;
+        }
+        let Some(at) = self.record.starts[layer][by as usize] else {
             return Starts::NONE;
         };
-        let known = plan.inputs(2) + plan.features - map.columns.start;
+        let known = known(plan) - map.columns.start;
         run.x = run.x.wrapping_add(known);
         run.columns -= known;
         run.weights = run.weights.wrapping_add(known * BLOCK);
         Starts {
-            classes: &self.class,
+            classes: &self.of_pair,
             table: self.table.as_ptr().wrapping_add(at),
-            record: self.record(plan),
+            record: self.record.len,
         }
     }
 
-    fn restart(&mut self, restarts: u64) {
-        self.restarts = restarts;
+    fn restart(&mut self, plan: &Plan, patterns: u64) {
+        self.patterns = patterns;
+        self.record = Record::new(plan);
+        self.restarts += 1;
         self.types.clear();
         self.class_of.clear();
         self.class_of.resize(TYPES * TYPES * PATTERNS, NONE);
         self.members.clear();
         self.of_types.clear();
-        self.table.clear();
+        self.filled = 0;
     }
 
-    /// The type of each object and the class of each pair; false where there are too many types.
-    fn find(&mut self, job: &Job<'_>, index: &Index, classes: &Classes) -> bool {
-        if self.restarts != classes.restarts {
-            self.restart(classes.restarts);
+    /// For a structure whose first layer is not finite.
+    pub(super) fn leave(&mut self) {
+        self.used = false;
+    }
+
+    /// The type of each object and the class of each pair, with a record for all of them. Where there are too many
+    /// types, pairs are not [`used`](Self::used). The structure is the one at this place of its group.
+    pub(super) fn find(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        at: usize,
+        names: &Names,
+        patterns: &Patterns,
+    ) {
+        if self.patterns != patterns.numbering() {
+            self.restart(job.plan, patterns.numbering());
         }
-        self.bits.clear();
-        self.bits.resize(index.objects, 0);
-        for (c, x) in job.structure.propositions(1) {
-            self.bits[usize::from(x[0])] |= 1 << c;
+        self.used = may_be_finite(job.plan)
+            && (self.know_types(names) || self.learn_types(job.plan, names));
+        if self.used {
+            self.classify(index, at, patterns);
+            self.fill(job, patterns);
         }
-        if !self.know_types() {
-            let mut own: Vec<u64> = Vec::with_capacity(TYPES);
-            for &bits in &self.bits {
-                if !own.contains(&bits) {
-                    own.push(bits);
-                    if own.len() > TYPES {
-                        return false;
-                    }
-                }
-            }
-            own.retain(|bits| !self.types.contains(bits));
-            if self.types.len() + own.len() > TYPES {
-                self.restart(classes.restarts);
-                self.types.extend_from_slice(&self.bits);
-                self.types.sort_unstable();
-                self.types.dedup();
-            } else {
-                self.types.append(&mut own);
-            }
-            self.know_types();
-        }
-        self.class.clear();
-        let mut patterns = classes.pattern_of.iter();
-        for a in 0..index.objects {
-            let a_type = usize::from(self.type_of[a]) << TYPE_BITS;
-            for b in index.orbits().after(a)..index.objects {
-                let types = a_type | usize::from(self.type_of[b]);
-                let pattern = *patterns.next().expect("one for each pair");
-                let key = types << PATTERN_BITS | usize::from(pattern);
-                let mut class = self.class_of[key];
-                if class == NONE {
-                    class = self.members.len() as u32;
-                    self.class_of[key] = class;
-                    self.members
-                        .push([self.type_of[a], self.type_of[b], pattern]);
-                }
-                self.class.push(class);
-            }
-        }
-        true
     }
 
     /// The type of each object; false where one is new.
-    fn know_types(&mut self) -> bool {
+    fn know_types(&mut self, names: &Names) -> bool {
         self.type_of.clear();
-        for &bits in &self.bits {
-            let Some(of) = self.types.iter().position(|&b| b == bits) else {
-                return false;
+        let mut last = None;
+        for bits in names.types() {
+            // Objects of one type follow one another.
+            let of = match last {
+                Some((same, of)) if same == bits => of,
+                _ => match self.types.iter().position(|&b| b == bits) {
+                    Some(of) => of as u16,
+                    None => return false,
+                },
             };
-            self.type_of.push(of as u16);
+            last = Some((bits, of));
+            self.type_of.push(of);
         }
         true
     }
 
-    /// What objects of new types add to pairs. One by one, since a map of several rows may
-    /// add in another order.
+    /// Numbers the new types of the structure, afresh where all do not fit; false where it
+    /// has too many itself.
+    #[cold]
+    fn learn_types(&mut self, plan: &Plan, names: &Names) -> bool {
+        let mut own: Vec<u64> = names.types().collect();
+        own.dedup();
+        if own.len() > TYPES {
+            return false;
+        }
+        let new = own.iter().filter(|b| !self.types.contains(b)).count();
+        if self.types.len() + new > TYPES {
+            self.restart(plan, self.patterns);
+        }
+        own.retain(|b| !self.types.contains(b));
+        self.types.append(&mut own);
+        self.know_types(names)
+    }
+
+    /// The class of each pair.
+    fn classify(&mut self, index: &Index, at: usize, patterns: &Patterns) {
+        self.of_pair.truncate(at * index.rows(2) / 2);
+        let mut patterns = patterns.of_pair();
+        for (a, &a_type) in self.type_of.iter().enumerate() {
+            let others = &self.type_of[index.orbits().after(a)..];
+            let (own, rest) = patterns.split_at(others.len());
+            patterns = rest;
+            for (&b_type, &pattern) in others.iter().zip(own) {
+                let types = usize::from(a_type) << TYPE_BITS | usize::from(b_type);
+                let class = &mut self.class_of[types << PATTERN_BITS | pattern as usize];
+                if *class == NONE {
+                    *class = self.members.len() as u32;
+                    self.members.push([a_type, b_type, pattern as u16]);
+                }
+                self.of_pair.push(*class);
+            }
+        }
+    }
+
+    /// What objects of new types add to pairs.
     fn fill_types(&mut self, job: &Job<'_>) {
         let plan = job.plan;
         let Some(map) = &plan.layers[0][2].expand else {
@@ -194,83 +293,90 @@ impl PairClasses {
         };
         let weights = &job.weights[0][2];
         let done = self.of_types.len() / map.outputs;
+        let new = &self.types[done..];
         self.of_types.resize(self.types.len() * map.outputs, 0.0);
-        for (t, &bits) in self.types.iter().enumerate().skip(done) {
-            let inputs: Vec<f32> = sums(bits, plan.inputs(1)).collect();
-            let run = RowRun {
-                x: inputs[map.columns.start..].as_ptr(),
-                stride: inputs.len(),
-                columns: map.columns.len(),
-                weights: weights.expand.rows.as_ptr(),
-                width: map.columns.len(),
-            };
-            let bias = &weights.expand_bias;
-            dispatch(
-                job.simd,
-                &RowMap {
-                    rows: 1,
-                    bias: if bias.is_empty() {
-                        null()
-                    } else {
-                        bias.as_ptr()
-                    },
-                    expanded: null(),
-                    runs: &[run],
-                    y: self.of_types[t * map.outputs..].as_mut_ptr(),
-                    y_stride: map.outputs,
-                    outputs: map.outputs,
-                    activate: false,
-                },
-            );
+        let inputs = &mut self.scratch[0];
+        inputs.clear();
+        for &bits in new {
+            inputs.extend((0..plan.inputs(1)).map(|c| bit(bits, c)));
         }
+        let bias = &weights.expand_bias;
+        dispatch(
+            job.simd,
+            &RowMap {
+                rows: new.len(),
+                in_parts: false,
+                owners: &[],
+                bias: if bias.is_empty() {
+                    null()
+                } else {
+                    bias.as_ptr()
+                },
+                expanded: null(),
+                runs: &[RowRun {
+                    x: inputs.as_ptr().wrapping_add(map.columns.start),
+                    stride: plan.inputs(1),
+                    columns: map.columns.len(),
+                    weights: weights.expand.rows.as_ptr(),
+                    width: map.columns.len(),
+                }],
+                y: self.of_types[done * map.outputs..].as_mut_ptr(),
+                y_stride: map.outputs,
+                outputs: map.outputs,
+                activate: false,
+            },
+        );
     }
 
     /// The records of new classes.
-    fn fill(&mut self, job: &Job<'_>, classes: &Classes) {
+    fn fill(&mut self, job: &Job<'_>, patterns: &Patterns) {
         let plan = job.plan;
-        let record = self.record(plan);
-        let done = self.table.len() / record;
+        let done = self.filled;
         if done == self.members.len() {
             return;
         }
         self.fill_types(job);
+        self.filled = self.members.len();
+        let len = self.record.len;
+        self.table.extend(done * len, self.filled * len);
+        let table = &mut self.table.as_mut_slice()[done * len..self.filled * len];
         let new = &self.members[done..];
+        let [own, y] = &mut self.scratch;
         let (channels, features) = (plan.inputs(2), plan.features);
-        let columns = channels + features;
+        let columns = known(plan);
         // The pairs of these classes, as if they were those of a structure with an object a type.
-        let mut own = Vec::with_capacity(new.len() * 2 * columns);
+        own.clear();
         for &[.., pattern] in new {
-            let bits = classes.patterns[usize::from(pattern)];
+            let bits = patterns.known()[usize::from(pattern)];
             own.extend(sums(bits, channels));
             own.resize(own.len() + features, 0.0);
             own.extend(differences(bits, channels));
             own.resize(own.len() + features, 0.0);
         }
-        let mut without: Vec<u32> = Vec::with_capacity(new.len() * 4);
-        without.extend(new.iter().flat_map(|&[a, b, _]| [b, a].map(u32::from)));
-        without.extend(new.iter().flat_map(|&[a, b, _]| [a, b].map(u32::from)));
+        let ends: Vec<[u32; 2]> = new.iter().map(|&[a, b, _]| [a.into(), b.into()]).collect();
         let (compose, weights) = (&plan.layers[0][2], &job.weights[0][2]);
-        let map = compose.own.as_ref().expect("checked before");
         let own_at = own.as_mut_ptr();
-        let mut y = vec![0.0; new.len() * 2 * features];
+        let run = |map: &MapPlan, weights: &[f32]| RowRun {
+            x: own_at.wrapping_add(map.columns.start),
+            stride: columns,
+            columns: map.columns.end.min(columns) - map.columns.start,
+            weights: weights.as_ptr(),
+            width: map.columns.len(),
+        };
+        let map = compose.own.as_ref().expect("checked before");
+        y.resize(new.len() * 2 * features, 0.0);
         dispatch(
             job.simd,
             &PairMap {
                 pairs: new.len(),
-                without: &without,
+                ends: &ends,
                 bias: weights.bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded: match compose.expand {
                     Some(_) => self.of_types.as_ptr(),
                     None => null(),
                 },
-                runs: &[RowRun {
-                    x: own_at.wrapping_add(map.columns.start),
-                    stride: columns,
-                    columns: map.columns.len(),
-                    weights: weights.own.rows.as_ptr(),
-                    width: map.columns.len(),
-                }],
+                runs: &[run(map, &weights.own.rows)],
                 outputs: features,
                 activate: true,
                 y: y.as_mut_ptr(),
@@ -279,19 +385,17 @@ impl PairClasses {
                 sums_stride: columns,
             },
         );
-        let run = |map: &MapPlan, end: usize, weights: &[f32]| RowRun {
-            x: own_at.wrapping_add(map.columns.start),
-            stride: columns,
-            columns: end - map.columns.start,
-            weights: weights.as_ptr(),
-            width: map.columns.len(),
+        let copy = |table: &mut [f32], at: usize, y: &[f32], each: usize| {
+            for (to, y) in table.chunks_exact_mut(len).zip(y.chunks_exact(each)) {
+                to[at..at + each].copy_from_slice(y);
+            }
         };
-        let count = new.len();
-        let plain = |run: RowRun, bias: &[f32], outputs: usize| {
-            let mut y = vec![0.0; count * 2 * outputs];
+        copy(table, 0, y, 2 * features);
+        let linear = |y: &mut Vec<f32>, run: RowRun, bias: &[f32], outputs: usize| {
+            y.resize(new.len() * 2 * outputs, 0.0);
             let kernel = PairMap {
-                pairs: count,
-                without: &[],
+                pairs: new.len(),
+                ends: &[],
                 bias: if bias.is_empty() {
                     null()
                 } else {
@@ -308,86 +412,55 @@ impl PairClasses {
                 sums_stride: 0,
             };
             dispatch(job.simd, &kernel);
-            y
         };
-        let expanded = expand(plan).map(|map| {
-            let weights = &job.weights[1][3];
-            let run = run(map, map.columns.end, &weights.expand.rows);
-            plain(run, &weights.expand_bias, map.outputs)
-        });
-        let starts: Vec<_> = (1..plan.layers.len())
-            .map(|layer| {
-                let map = later_pairs(plan, layer)?;
-                let run = run(map, columns, &job.weights[layer][2].own.rows);
-                Some(plain(run, &[], features))
-            })
-            .collect();
-        let two = 2 * features;
-        for (i, own) in own.chunks_exact(2 * columns).enumerate() {
-            self.table.extend_from_slice(&y[i * two..(i + 1) * two]);
-            self.table.extend_from_slice(&own[channels..columns]);
-            self.table.extend_from_slice(&own[columns + channels..]);
-            if let Some(expanded) = &expanded {
-                self.table
-                    .extend_from_slice(&expanded[i * 3 * two..(i + 1) * 3 * two]);
+        if let (Some([first, second]), Some(map)) = (self.record.parts, expand(plan)) {
+            for (to, &[.., pattern]) in table.chunks_exact_mut(len).zip(new) {
+                let part = patterns.expanded(usize::from(pattern), features);
+                to[first..first + part.len()].copy_from_slice(part);
             }
-            for start in &starts {
-                let at = self.table.len();
-                self.table.resize(at + two, 0.0);
-                if let Some(start) = start {
-                    // From u + v and u - v back to u and v.
-                    let (ab, ba) = start[i * two..(i + 1) * two].split_at(features);
-                    let (u, v) = self.table[at..].split_at_mut(features);
-                    for f in 0..features {
-                        u[f] = 0.5 * (ab[f] + ba[f]);
-                        v[f] = 0.5 * (ab[f] - ba[f]);
+            let weights = &job.weights[1][3];
+            let run = run(map, &weights.expand.rows);
+            linear(y, run, &weights.expand_bias, map.outputs);
+            copy(table, second, y, 2 * map.outputs);
+        }
+        for (layer, starts) in self.record.starts.iter().enumerate() {
+            for (by, at) in [Reader::Pairs, Reader::Triples].into_iter().zip(starts) {
+                let (Some(at), Some(map)) = (at, reader(plan, layer, by)) else {
+                    continue;
+                };
+                let weights = match by {
+                    Reader::Pairs => &job.weights[layer][2].own.rows,
+                    Reader::Triples => &job.weights[layer][3].expand.rows,
+                };
+                linear(y, run(map, weights), &[], map.outputs);
+                // From u + v and u - v back to u and v.
+                for pair in y.chunks_exact_mut(2 * map.outputs) {
+                    let (ab, ba) = pair.split_at_mut(map.outputs);
+                    for (ab, ba) in ab.iter_mut().zip(ba) {
+                        (*ab, *ba) = (0.5 * (*ab + *ba), 0.5 * (*ab - *ba));
                     }
                 }
+                copy(table, *at, y, 2 * map.outputs);
             }
         }
     }
 }
 
 impl FeatureEngine {
-    /// Finds the classes of the first layer's pairs, with a table for all of them.
-    pub(super) fn classify_pairs(&mut self, job: &Job<'_>, index: &Index, first: First) {
-        let classes = &mut self.pair_classes;
-        classes.used = first != First::NotFinite
-            && may_be_finite(job.plan)
-            && classes.find(job, index, &self.classes);
-        if classes.used {
-            classes.expands = expand(job.plan).is_some();
-            classes.fill(job, &self.classes);
-        }
-    }
-
-    /// The first layer's compose at arity 2 and its reduction, and what the second layer's triples
-    /// read of it.
+    /// The first layer's compose at arity 2: its reduction. The table has whatever else reads it.
     pub(super) fn pairs_by_class(&mut self, job: &Job<'_>, index: &Index, compose: &ComposePlan) {
-        let plan = job.plan;
-        let column = compose.column.expect("checked before");
-        let mut expanded = null_mut();
-        if self.pair_classes.expands {
-            self.pairs
-                .resize_with(self.pairs.len().max(2), Default::default);
-            self.pairs[1].reserve(index.rows(2) * 3 * plan.features);
-            expanded = self.pairs[1].as_mut_ptr();
-        }
         dispatch(
             job.simd,
             &CopyPairs {
-                classes: &self.pair_classes.class,
+                classes: &self.pair_classes.of_pair,
                 table: self.pair_classes.table.as_ptr(),
-                record: self.pair_classes.record(plan),
-                features: plan.features,
+                record: self.pair_classes.record.len,
+                features: job.plan.features,
                 y: self.raw.as_mut_ptr(),
-                sums: self.own[2].as_mut_ptr().wrapping_add(column),
-                sums_stride: plan.own_columns[2],
-                expanded,
             },
         );
         let y = self.raw.as_ptr();
-        self.reduce(job, index, 2, compose, y, plan.features);
+        self.reduce(job, index, 2, compose, y, job.plan.features);
     }
 }
 
@@ -448,8 +521,8 @@ mod tests {
                 ] {
                     let structure = structure(objects, types, shift);
                     let job = prepared.job(&structure);
-                    let value = used.forward(&job);
-                    let fresh = FeatureEngine::default().forward(&job);
+                    let value = used.value(&job);
+                    let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{simd} {objects}");
                     let right = Reference::forward(&nlm, &exact, &structure).value();
                     let error = (f64::from(value) - right).abs();

@@ -1,6 +1,6 @@
 //! The engine with features in lanes at arity 3.
 
-use super::classes::{First, reads_first};
+use super::classes::Finite;
 use super::index::Index;
 use super::{FeatureEngine, Job, to_sums};
 use crate::buffer::Buffer;
@@ -21,22 +21,20 @@ const STORED_BYTES: usize = 192 << 20;
 const TILE_ORBITS: usize = 4;
 
 /// Where the coefficients of `own[3]` lie: the input in blocks of eight columns, then the layers
-/// that are kept, without the first where it is finite.
+/// that are kept, without those that are finite.
 #[derive(Clone, Copy)]
 struct Columns {
     inputs: usize,
     input_columns: usize,
-    /// Columns of the finite first layer.
+    /// Columns of the finite layers.
     finite: usize,
     total: usize,
 }
 
 impl Columns {
-    fn new(plan: &Plan, first: First) -> Self {
-        let finite = first != First::NotFinite;
+    fn new(plan: &Plan, finite: Finite) -> Self {
         let inputs = plan.inputs(3);
-        let kept = plan.layers[0].get(3).is_some_and(|c| c.column.is_some());
-        let finite = if finite && kept { plan.features } else { 0 };
+        let finite = finite.columns(plan);
         let input_columns = inputs.next_multiple_of(BLOCK);
         Self {
             inputs,
@@ -88,13 +86,17 @@ impl FeatureEngine {
     }
 
     /// Writes the coefficients of the ternary propositions and their reductions.
-    pub(super) fn load_triples(&mut self, job: &Job<'_>, index: &Index, first: First) {
+    pub(super) fn load_triples(&mut self, job: &Job<'_>, index: &Index, finite: Finite) {
         let plan = job.plan;
         let (objects, distinct) = (index.objects, plan.distinct);
-        let columns = Columns::new(plan, first);
+        let columns = Columns::new(plan, finite);
         let orbits = orbit_count(objects, distinct);
         let stored = self.stored(orbits, &columns);
-        let room = if stored { orbits } else { TILE_ORBITS };
+        let room = if stored {
+            index.group * orbits
+        } else {
+            TILE_ORBITS
+        };
         self.coefficients.reserve(room * columns.total * SIX);
         let channels = plan.inputs(3);
         if channels == 0 {
@@ -145,47 +147,44 @@ impl FeatureEngine {
                 }
             }
         }
-        to_sums(red, index, red_columns, channels * plan.quantifiers);
+        to_sums(
+            red,
+            0..index.rows(2),
+            red_columns,
+            channels * plan.quantifiers,
+        );
     }
 
     /// Compose at arity 3 and its reduction.
-    pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, first: First) {
+    pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: Finite) {
         let plan = job.plan;
-        let finite = first != First::NotFinite;
         let features = plan.features;
         let both = plan.quantifiers == 2;
         let compose = &plan.layers[layer][3];
         let rows = index.rows(2);
         let column = compose.red_column.expect("triples are reduced");
         let best = self.best.as_mut_ptr();
-        let columns = Columns::new(plan, first);
-        let by_class = finite && layer == 0;
+        let columns = Columns::new(plan, finite);
+        let from = self.at * rows;
+        let by_class = layer < finite.layers;
         if !by_class && let Some(map) = &compose.expand {
             while self.pairs.len() <= layer {
                 self.pairs.push(Buffer::default());
             }
-            self.pairs[layer].reserve(rows * map.outputs);
+            self.pairs[layer].reserve(index.group * rows * map.outputs);
             let to = self.pairs[layer].as_mut_ptr();
-            if !self.pair_classes.expanded_in(layer) {
-                self.expand(job, index, map, &job.weights[layer][3], to);
+            // For all structures at once.
+            if self.at == 0 {
+                self.expand(job, index, [layer, 3], map, to);
             }
         }
-        let table = if finite && layer > 0 && reads_first(plan, layer) {
-            self.classes.table(layer)
-        } else {
-            null()
-        };
+        let table = self.class_table(plan, layer, finite);
         let parts = columns.parts(compose, &job.weights[layer][3].orbit.rows);
         let pairs = index.pairs();
         let pure = compose.column.is_none();
         let by_table = by_class || (pure && parts.is_empty() && !table.is_null());
-        let table = if by_class {
-            self.classes.slots()
-        } else {
-            table
-        };
         let with_pairs = !by_class && compose.expand.is_some();
-        if by_table && first == First::Sparse && (by_class || with_pairs) {
+        if by_table && finite.sparse && (by_class || with_pairs) {
             self.near(job, index, table, with_pairs.then_some(layer));
         } else if by_table {
             self.start(job, index);
@@ -193,10 +192,10 @@ impl FeatureEngine {
                 job.simd,
                 &LookUp {
                     pairs,
-                    classes: &self.orbit_classes,
+                    classes: self.classes_of_orbits(index),
                     table,
                     expanded: if with_pairs {
-                        self.pairs[layer].as_ptr()
+                        self.pairs[layer].as_ptr().wrapping_add(from * 3 * features)
                     } else {
                         null()
                     },
@@ -207,7 +206,7 @@ impl FeatureEngine {
             );
         } else {
             self.start(job, index);
-            self.steps(job, index, layer, first);
+            self.steps(job, index, layer, finite);
         }
         dispatch(
             job.simd,
@@ -218,10 +217,32 @@ impl FeatureEngine {
                 features,
                 columns: features * plan.quantifiers,
                 best,
-                red: self.red[2].as_mut_ptr().wrapping_add(column),
+                red: self.red[2]
+                    .as_mut_ptr()
+                    .wrapping_add(from * plan.red_columns[2] + column),
                 red_stride: plan.red_columns[2],
             },
         );
+    }
+
+    /// What a table over classes of orbits says of a layer's triples: their activations where they are finite, else what
+    /// they read of finite layers; null for nothing.
+    fn class_table(&self, plan: &Plan, layer: usize, finite: Finite) -> *const f32 {
+        let classes = self.classes(finite);
+        if layer < finite.layers {
+            classes.slots(layer)
+        } else if finite.read_by(plan, layer).is_empty() {
+            null()
+        } else {
+            classes.table(layer)
+        }
+    }
+
+    /// The class of each orbit of the structure at work, if orbits have classes.
+    fn classes_of_orbits(&self, index: &Index) -> &[u32] {
+        let count = orbit_count(index.objects, index.distinct);
+        let own = self.at * count..(self.at + 1) * count;
+        self.orbit_classes.get(own).unwrap_or(&[])
     }
 
     /// Starts a reduction at ∓infinity.
@@ -238,12 +259,11 @@ impl FeatureEngine {
     }
 
     /// Orbit by orbit, with products.
-    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, first: First) {
+    fn steps(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: Finite) {
         let plan = job.plan;
-        let finite = first != First::NotFinite;
-        let columns = Columns::new(plan, first);
+        let columns = Columns::new(plan, finite);
         let stored = self.stored(orbit_count(index.objects, plan.distinct), &columns);
-        let from = if stored { layer } else { usize::from(finite) };
+        let from = if stored { layer } else { finite.layers };
         let steps: Vec<Step> = (from..=layer)
             .filter(|&k| plan.layers[k].len() > 3)
             .map(|k| {
@@ -251,13 +271,11 @@ impl FeatureEngine {
                 Step {
                     parts: columns.parts(compose, &weights.orbit.rows),
                     block_stride: compose.own.as_ref().map_or(0, |m| m.columns.len()) * SIX * BLOCK,
-                    table: if finite && reads_first(plan, k) {
-                        self.classes.table(k)
-                    } else {
-                        null()
-                    },
+                    table: self.class_table(plan, k, finite),
                     expanded: match &compose.expand {
-                        Some(_) => self.pairs[k].as_ptr(),
+                        Some(_) => self.pairs[k]
+                            .as_ptr()
+                            .wrapping_add(self.at * index.rows(2) * 3 * plan.features),
                         None => null(),
                     },
                     bias: weights.bias.as_ptr(),
@@ -266,6 +284,10 @@ impl FeatureEngine {
             })
             .collect();
         let own_stride = if stored { columns.total * SIX } else { 0 };
+        let orbits = orbit_count(index.objects, plan.distinct);
+        let own = self.coefficients.as_mut_ptr();
+        let own = own.wrapping_add(self.at * orbits * own_stride);
+        let best = self.best.as_mut_ptr();
         if let [step] = &steps[..]
             && stored
             && plan.features == BLOCK
@@ -276,12 +298,12 @@ impl FeatureEngine {
                 job.simd,
                 &OrbitStep {
                     pairs: index.pairs(),
-                    classes: &self.orbit_classes,
+                    classes: self.classes_of_orbits(index),
                     both: plan.quantifiers == 2,
                     step,
-                    own: self.coefficients.as_mut_ptr(),
+                    own,
                     own_stride,
-                    best: self.best.as_mut_ptr(),
+                    best,
                 },
             );
         }
@@ -289,16 +311,16 @@ impl FeatureEngine {
             job.simd,
             &OrbitRows {
                 pairs: index.pairs(),
-                classes: &self.orbit_classes,
+                classes: self.classes_of_orbits(index),
                 features: plan.features,
                 both: plan.quantifiers == 2,
                 steps: &steps,
-                own: self.coefficients.as_mut_ptr(),
+                own,
                 own_stride,
                 columns: columns.total,
                 inputs: self.inputs.as_ptr(),
                 input_columns: columns.input_columns,
-                best: self.best.as_mut_ptr(),
+                best,
             },
         );
     }

@@ -1,5 +1,5 @@
 //! Reductions over triples whose pre-activations are sums: a table over classes of orbits, and what
-//! pairs add. See `docs/nlm.md`, "The finite first layer".
+//! pairs add. See `docs/nlm.md`, "The finite first layers".
 
 use super::orbit::{SIX, load_six};
 use super::orbit_rows::{Pairs, keep, six_parts};

@@ -28,6 +28,16 @@ pub(crate) struct RowRun {
     pub(crate) width: usize,
 }
 
+impl RowRun {
+    pub(crate) const NONE: Self = Self {
+        x: std::ptr::null(),
+        stride: 0,
+        columns: 0,
+        weights: std::ptr::null(),
+        width: 0,
+    };
+}
+
 /// Where the sums of a map over pairs start: at what a table says of the class of each pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Starts<'a> {
@@ -48,10 +58,16 @@ impl Starts<'_> {
 /// y[t] = bias + expanded + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
 pub(crate) struct RowMap<'a> {
     pub(crate) rows: usize,
+    /// Whether a row is added up in four parts. A structure has one row of arity 0: its products would
+    /// wait for one another. Follows from the arity alone, so that a row does not depend on
+    /// how many there are.
+    pub(crate) in_parts: bool,
     /// `[outputs]`, or null for zero.
     pub(crate) bias: *const f32,
-    /// `[outputs]`, what every row takes from the arity below, or null.
+    /// `[owner][outputs]`, what a row takes from the arity below, or null.
     pub(crate) expanded: *const f32,
+    /// The owner of each row.
+    pub(crate) owners: &'a [u32],
     pub(crate) runs: &'a [RowRun],
     pub(crate) y: *mut f32,
     pub(crate) y_stride: usize,
@@ -67,41 +83,50 @@ impl Kernel for RowMap<'_> {
         let mut i = 0;
         // SAFETY: the tiles cover 0..n; the engine vouches for the tensors.
         unsafe {
-            // The last tile may compute rows again: no output is an input.
-            if n >= 6 {
-                while i < n {
-                    self.tile::<V, 6, 1>(i.min(n - 6));
-                    i += 6;
+            if self.in_parts {
+                while V::WIDE && i + 4 <= n {
+                    self.tile::<V, 4, 4>(i);
+                    i += 4;
                 }
-            } else if n >= 3 {
-                while i < n {
-                    self.tile::<V, 3, 2>(i.min(n - 3));
-                    i += 3;
+                while i + 2 <= n {
+                    self.tile::<V, 2, 4>(i);
+                    i += 2;
                 }
-            } else {
-                while i < n {
+                if i < n {
                     self.tile::<V, 1, 4>(i);
-                    i += 1;
                 }
+                return;
+            }
+            while i + 8 <= n {
+                self.tile::<V, 8, 1>(i);
+                i += 8;
+            }
+            if i + 6 <= n {
+                self.tile::<V, 6, 1>(i);
+                i += 6;
+            }
+            if i + 3 <= n {
+                self.tile::<V, 3, 1>(i);
+                i += 3;
+            }
+            while i < n {
+                self.tile::<V, 1, 1>(i);
+                i += 1;
             }
         }
     }
 }
 
 impl RowMap<'_> {
-    /// Rows i .. i + T, with S partial sums each, so that few rows do not wait
-    /// for one another's products.
+    /// Rows i .. i + T, with S partial sums each.
     #[inline(always)]
     unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) {
         // SAFETY: i + T <= rows; columns and outputs are within the tensors.
         unsafe {
             for f in (0..self.outputs).step_by(V::LANES) {
-                let mut start = V::splat(0.0);
+                let mut bias = V::splat(0.0);
                 if !self.bias.is_null() {
-                    start = V::load(self.bias.add(f));
-                }
-                if !self.expanded.is_null() {
-                    start = start.add(V::load(self.expanded.add(f)));
+                    bias = V::load(self.bias.add(f));
                 }
                 let mut acc = [[V::splat(0.0); S]; T];
                 for run in self.runs {
@@ -114,20 +139,30 @@ impl RowMap<'_> {
                         weights,
                     );
                 }
+                let mut sums = [bias; T];
                 for (t, acc) in acc.iter().enumerate() {
-                    let mut sum = start;
+                    if !self.expanded.is_null() {
+                        let owner = *self.owners.get_unchecked(i + t) as usize;
+                        sums[t] = bias.add(V::load(self.expanded.add(owner * self.outputs + f)));
+                    }
                     for a in acc {
-                        sum = sum.add(*a);
+                        sums[t] = sums[t].add(*a);
                     }
-                    if self.activate {
-                        sum = sum.sigmoid();
-                    }
+                }
+                if self.activate {
+                    sums = sigmoids(sums);
+                }
+                for (t, sum) in sums.iter().enumerate() {
                     sum.store(self.y.add((i + t) * self.y_stride + f));
                 }
             }
         }
     }
 }
+
+/// Columns a loop takes at once: the rows of a tile lie at distances the compiler does not know, and
+/// this way each place is computed once for so many columns.
+const UNROLL: usize = 4;
 
 /// acc[t] + Σ_c w[c] x[t][c], column c into partial sum c mod S. By value, so that the
 /// accumulators stay in registers.
@@ -143,16 +178,16 @@ pub(super) unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
     // SAFETY: the caller gives T rows and `columns` columns.
     unsafe {
         let mut c = 0;
-        while c + S <= columns {
-            for s in 0..S {
-                let weight = V::load(w.add(s * V::LANES));
+        while c + UNROLL <= columns {
+            for k in 0..UNROLL {
+                let weight = V::load(w.add(k * V::LANES));
                 for t in 0..T {
-                    let v = V::splat(*x.add(t * stride + c + s));
-                    acc[t][s] = v.mul_add(weight, acc[t][s]);
+                    let v = V::splat(*x.add(t * stride + c + k));
+                    acc[t][k % S] = v.mul_add(weight, acc[t][k % S]);
                 }
             }
-            c += S;
-            w = w.add(S * V::LANES);
+            c += UNROLL;
+            w = w.add(UNROLL * V::LANES);
         }
         while c < columns {
             let weight = V::load(w);
@@ -170,8 +205,8 @@ pub(super) unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
 /// The permutation-summed map over pairs.
 pub(crate) struct PairMap<'a> {
     pub(crate) pairs: usize,
-    /// `[k][row]`: the object of a row without position k.
-    pub(crate) without: &'a [u32],
+    /// The objects a and b of each pair.
+    pub(crate) ends: &'a [[u32; 2]],
     /// `[outputs]`, or null for zero.
     pub(crate) bias: *const f32,
     pub(crate) starts: Starts<'a>,
@@ -252,18 +287,39 @@ impl PairMap<'_> {
             }
             for t in 0..T {
                 for b in 0..B {
-                    self.finish(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
+                    let [ab, ba] = self.rows(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
+                    (u[t][b], v[t][b]) = (ab, ba);
+                }
+            }
+            if self.activate {
+                // Four at a time: a sigmoid is a long chain.
+                let mut t = 0;
+                while t + 2 <= T {
+                    for b in 0..B {
+                        [u[t][b], v[t][b], u[t + 1][b], v[t + 1][b]] =
+                            sigmoids([u[t][b], v[t][b], u[t + 1][b], v[t + 1][b]]);
+                    }
+                    t += 2;
+                }
+                if t < T {
+                    for b in 0..B {
+                        [u[t][b], v[t][b]] = sigmoids([u[t][b], v[t][b]]);
+                    }
+                }
+            }
+            for t in 0..T {
+                for b in 0..B {
+                    self.store(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
                 }
             }
         }
     }
 
-    /// Features f .. f + 8 of the pair with this row, from u and v.
+    /// Features f .. f + 8 of (a, b) and (b, a), from u and v.
     #[inline(always)]
-    unsafe fn finish<V: Vector>(&self, row: usize, f: usize, u: V, v: V) {
+    unsafe fn rows<V: Vector>(&self, row: usize, f: usize, u: V, v: V) -> [V; 2] {
         // SAFETY: pairs and outputs are within the tensors.
         unsafe {
-            let rows = self.without.len() / 2;
             let mut ab = u.add(v);
             let mut ba = u.sub(v);
             if !self.bias.is_null() {
@@ -271,16 +327,20 @@ impl PairMap<'_> {
                 (ab, ba) = (ab.add(bias), ba.add(bias));
             }
             if !self.expanded.is_null() {
-                let b = *self.without.get_unchecked(row) as usize;
-                let a = *self.without.get_unchecked(rows + row) as usize;
+                let [a, b] = self.ends.get_unchecked(row / 2).map(|x| x as usize);
                 let a = self.expanded.add(a * 2 * self.outputs + f);
                 let b = self.expanded.add(b * 2 * self.outputs + f);
                 ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
                 ba = ba.add(V::load(a).add(V::load(b.add(self.outputs))));
             }
-            if self.activate {
-                [ab, ba] = sigmoids([ab, ba]);
-            }
+            [ab, ba]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store<V: Vector>(&self, row: usize, f: usize, ab: V, ba: V) {
+        // SAFETY: pairs and outputs are within the tensors.
+        unsafe {
             ab.store(self.y.add(row * self.y_stride + f));
             ba.store(self.y.add((row + 1) * self.y_stride + f));
             if !self.sums.is_null() {
@@ -294,31 +354,53 @@ impl PairMap<'_> {
 
 /// u and v of T pairs and B blocks of features, one channel after the other.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // one index runs over several arrays
 unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
     mut u: [[V; B]; T],
     mut v: [[V; B]; T],
     run: &RowRun,
 ) -> ([[V; B]; T], [[V; B]; T]) {
-    let (x, stride, w) = (run.x, run.stride, run.weights);
     // SAFETY: the caller gives 2 T rows, `columns` columns and B blocks of weights.
     unsafe {
-        let half = run.width * V::LANES;
-        for c in 0..run.columns {
-            let mut sum = [V::splat(0.0); B];
-            let mut difference = sum;
-            for b in 0..B {
-                let at = w.add(2 * b * half + c * V::LANES);
-                sum[b] = V::load(at);
-                difference[b] = V::load(at.add(half));
+        let mut c = 0;
+        while c + UNROLL <= run.columns {
+            for k in 0..UNROLL {
+                (u, v) = sweep_channel(u, v, run, c + k);
             }
-            for t in 0..T {
-                let at = x.add(2 * t * stride + c);
-                let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
-                for b in 0..B {
-                    u[t][b] = s.mul_add(sum[b], u[t][b]);
-                    v[t][b] = d.mul_add(difference[b], v[t][b]);
-                }
+            c += UNROLL;
+        }
+        while c < run.columns {
+            (u, v) = sweep_channel(u, v, run, c);
+            c += 1;
+        }
+    }
+    (u, v)
+}
+
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // one index runs over several arrays
+unsafe fn sweep_channel<V: Vector, const T: usize, const B: usize>(
+    mut u: [[V; B]; T],
+    mut v: [[V; B]; T],
+    run: &RowRun,
+    c: usize,
+) -> ([[V; B]; T], [[V; B]; T]) {
+    let (x, stride, w) = (run.x, run.stride, run.weights);
+    // SAFETY: as for `sweep_pairs`.
+    unsafe {
+        let half = run.width * V::LANES;
+        let mut sum = [V::splat(0.0); B];
+        let mut difference = sum;
+        for b in 0..B {
+            let at = w.add(2 * b * half + c * V::LANES);
+            sum[b] = V::load(at);
+            difference[b] = V::load(at.add(half));
+        }
+        for t in 0..T {
+            let at = x.add(2 * t * stride + c);
+            let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
+            for b in 0..B {
+                u[t][b] = s.mul_add(sum[b], u[t][b]);
+                v[t][b] = d.mul_add(difference[b], v[t][b]);
             }
         }
     }
@@ -329,6 +411,7 @@ unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
 pub(crate) struct ReduceRows<'a> {
     /// `[target][per]`: the rows reduced into each target.
     pub(crate) members: &'a [u32],
+    pub(crate) per: usize,
     pub(crate) targets: usize,
     /// The first column, of row 0.
     pub(crate) x: *const f32,
@@ -345,7 +428,7 @@ pub(crate) struct ReduceRows<'a> {
 impl Kernel for ReduceRows<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        let per = self.members.len() / self.targets;
+        let per = self.per;
         // SAFETY: every index is a row of the tensors.
         unsafe {
             for t in 0..self.targets {

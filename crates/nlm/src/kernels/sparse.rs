@@ -1,31 +1,47 @@
 //! Extrema of triples whose value is a table over classes plus what pairs contribute, where
 //! most pairs are empty.
 //!
-//! For a pair (a, b) most objects z stand in no relation to either. All of these have one
+//! For a pair (a, b) most objects z stand in no relation to either. All of these that are of one type, a segment, have one
 //! class, so the table gives one number t for them, and
 //!
 //! ```text
-//! max_z (t + A(a,b) + B(a,z) + C(b,z)) = (t + A(a,b)) + max_z (B(a,z) + C(b,z)),
+//! max_z (t + A(a,b) + B(a,z) + C(b,z)) = A(a,b) + (t + max_z (B(a,z) + C(b,z))),
 //! ```
 //!
 //! a product of matrices over (max, +) ([`Far`]). The few others are taken one by one ([`Near`]).
 
 use super::vector::{Kernel, Vector};
 
-/// far[i][j] = max (and min) over z of b[i][z] + c[j][z]. NaN marks a z left out: a maximum or
-/// minimum with NaN as its first operand is the second.
-pub(crate) struct Far {
+/// far[i][j] = max (and min) over segments of what the table says of one, plus max (min) over z in it of
+/// b[i][z] + c[j][z]. NaN marks a z left out: a maximum or minimum with NaN as its first operand is the second.
+pub(crate) struct Far<'a> {
     pub(crate) objects: usize,
     pub(crate) features: usize,
     pub(crate) both: bool,
     /// `[object][z][features]`.
     pub(crate) b: *const f32,
     pub(crate) c: *const f32,
+    /// Where each segment of z ends.
+    pub(crate) segments: &'a [u32],
+    /// `[i][j]`: twice the kind of the pair, and which of its rows (i, j) is.
+    pub(crate) kinds: &'a [u32],
+    /// `[kind][segment][row]`: six times a class, plus a slot.
+    pub(crate) classes: &'a [[u32; 2]],
+    /// `[class][feature block][6][8]`.
+    pub(crate) table: *const f32,
     /// `[i][j][features for each quantifier]`.
     pub(crate) far: *mut f32,
 }
 
-impl Kernel for Far {
+/// What the table says of six times a class plus a slot.
+#[inline(always)]
+unsafe fn look_up<V: Vector>(table: *const f32, at: u32, features: usize, f: usize) -> V {
+    let (class, slot) = (at as usize / 6, at as usize % 6);
+    // SAFETY: the class is in the table.
+    unsafe { V::load(table.add((class * features + f) * 6 + slot * V::LANES)) }
+}
+
+impl Kernel for Far<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `tile`.
@@ -39,7 +55,7 @@ impl Kernel for Far {
     }
 }
 
-impl Far {
+impl Far<'_> {
     #[inline(always)]
     unsafe fn rows<V: Vector, const BOTH: bool>(&self) {
         let n = self.objects;
@@ -83,33 +99,50 @@ impl Far {
         let n = self.objects;
         let row = n * self.features;
         let columns = self.features * (1 + usize::from(BOTH));
-        // SAFETY: objects and features are within the tensors.
+        // SAFETY: objects, kinds, classes and features are within the tensors.
         unsafe {
-            let mut max = [[V::splat(f32::NEG_INFINITY); T]; T];
-            let mut min = [[V::splat(f32::INFINITY); T]; T];
-            for z in 0..n {
-                let at = z * self.features + f;
-                let mut c = [V::splat(0.0); T];
-                for k in 0..T {
-                    c[k] = V::load(self.c.add((j + k) * row + at));
-                }
-                for h in 0..T {
-                    let b = V::load(self.b.add((i + h) * row + at));
+            let mut z = 0;
+            for (s, &end) in self.segments.iter().enumerate() {
+                let mut max = [[V::splat(f32::NEG_INFINITY); T]; T];
+                let mut min = [[V::splat(f32::INFINITY); T]; T];
+                while z < end as usize {
+                    let at = z * self.features + f;
+                    let mut c = [V::splat(0.0); T];
                     for k in 0..T {
-                        let v = b.add(c[k]);
-                        max[h][k] = v.max(max[h][k]);
-                        if BOTH {
-                            min[h][k] = v.min(min[h][k]);
+                        c[k] = V::load(self.c.add((j + k) * row + at));
+                    }
+                    for h in 0..T {
+                        let b = V::load(self.b.add((i + h) * row + at));
+                        for k in 0..T {
+                            let v = b.add(c[k]);
+                            max[h][k] = v.max(max[h][k]);
+                            if BOTH {
+                                min[h][k] = v.min(min[h][k]);
+                            }
                         }
                     }
+                    z += 1;
                 }
-            }
-            for h in 0..T {
-                for k in 0..T {
-                    let to = self.far.add(((i + h) * n + j + k) * columns + f);
-                    max[h][k].store(to);
-                    if BOTH {
-                        min[h][k].store(to.add(self.features));
+                for h in 0..T {
+                    for k in 0..T {
+                        let at = (i + h) * n + j + k;
+                        let kind = *self.kinds.get_unchecked(at) as usize;
+                        let classes = kind / 2 * self.segments.len() + s;
+                        let class = self.classes.get_unchecked(classes)[kind % 2];
+                        let t = look_up::<V>(self.table, class, self.features, f);
+                        let to = self.far.add(at * columns + f);
+                        let mut max = max[h][k].add(t);
+                        let mut min = min[h][k].add(t);
+                        if s > 0 {
+                            max = max.max(V::load(to));
+                            if BOTH {
+                                min = min.min(V::load(to.add(self.features)));
+                            }
+                        }
+                        max.store(to);
+                        if BOTH {
+                            min.store(to.add(self.features));
+                        }
                     }
                 }
             }
@@ -133,10 +166,8 @@ pub(crate) struct Neighbour {
 pub(crate) struct NearPair {
     /// Where its neighbours end; they begin where those of the pair before end.
     pub(crate) end: u32,
-    /// The class of the orbits with an object that is no neighbour, (a, b, z) in order.
-    pub(crate) class: u32,
-    /// Whether there is such an object.
-    pub(crate) far: bool,
+    /// What is far from it, where the table says all.
+    pub(crate) far: u32,
     pub(crate) a: u32,
     pub(crate) b: u32,
 }
@@ -152,7 +183,8 @@ pub(crate) struct Near<'a> {
     pub(crate) table: *const f32,
     /// `[row][3][features]`, or null where the table says all.
     pub(crate) expanded: *const f32,
-    /// See [`Far`]; read where `expanded` is.
+    /// Where extrema start: with `expanded` see [`Far`], else `[far][2][features for each quantifier]`, or null
+    /// for nothing.
     pub(crate) far: *const f32,
     /// `[row][features for each quantifier]`.
     pub(crate) best: *mut f32,
@@ -176,19 +208,6 @@ impl Kernel for Near<'_> {
 }
 
 impl Near<'_> {
-    /// What the table says of a class and slot.
-    #[inline(always)]
-    unsafe fn look_up<V: Vector>(&self, at: u32, f: usize) -> V {
-        let (class, slot) = (at as usize / 6, at as usize % 6);
-        // SAFETY: the class is in the table.
-        unsafe {
-            V::load(
-                self.table
-                    .add((class * self.features + f) * 6 + slot * V::LANES),
-            )
-        }
-    }
-
     /// What a row contributes as the pair without position k.
     #[inline(always)]
     unsafe fn part<V: Vector>(&self, row: u32, k: usize, f: usize) -> V {
@@ -216,27 +235,27 @@ impl Near<'_> {
                     let row = 2 * p as u32;
                     parts = [self.part(row, 2, f), self.part(row + 1, 2, f)];
                 }
-                if PAIRS || pair.far {
-                    let rest = [
-                        self.look_up::<V>(6 * pair.class, f).add(parts[0]),
-                        self.look_up::<V>(6 * pair.class + 2, f).add(parts[1]),
-                    ];
-                    (max, min) = (rest, rest);
-                    if PAIRS {
-                        // Infinite where nothing is far.
-                        let (a, b) = (pair.a as usize, pair.b as usize);
-                        let ab = self.far.add((a * self.objects + b) * columns + f);
-                        let ba = self.far.add((b * self.objects + a) * columns + f);
-                        max = [V::load(ab).add(rest[0]), V::load(ba).add(rest[1])];
-                        if BOTH {
-                            let (ab, ba) = (ab.add(self.features), ba.add(self.features));
-                            min = [V::load(ab).add(rest[0]), V::load(ba).add(rest[1])];
-                        }
+                if PAIRS || !self.far.is_null() {
+                    let (a, b) = (pair.a as usize, pair.b as usize);
+                    let [ab, ba] = if PAIRS {
+                        [a * self.objects + b, b * self.objects + a]
+                    } else {
+                        [0, 1].map(|row| 2 * pair.far as usize + row)
+                    };
+                    // Infinite where nothing is far.
+                    let (ab, ba) = (
+                        self.far.add(ab * columns + f),
+                        self.far.add(ba * columns + f),
+                    );
+                    max = [V::load(ab).add(parts[0]), V::load(ba).add(parts[1])];
+                    if BOTH {
+                        let (ab, ba) = (ab.add(self.features), ba.add(self.features));
+                        min = [V::load(ab).add(parts[0]), V::load(ba).add(parts[1])];
                     }
                 }
                 for near in self.neighbours.get_unchecked(from..pair.end as usize) {
-                    let mut ab = self.look_up::<V>(near.ab, f);
-                    let mut ba = self.look_up::<V>(near.ba, f);
+                    let mut ab = look_up::<V>(self.table, near.ab, self.features, f);
+                    let mut ba = look_up::<V>(self.table, near.ba, self.features, f);
                     if PAIRS {
                         ab = ab.add(parts[0]).add(self.part(near.bz, 0, f));
                         ab = ab.add(self.part(near.az, 1, f));
