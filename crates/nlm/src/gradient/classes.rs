@@ -94,8 +94,8 @@ pub(super) struct Classes {
     pair_bits: Vec<u64>,
     /// The class of each pair of the group.
     pub(super) of_pairs: Vec<u32>,
-    /// `[k][row of a pair class]`: the type of the object without position k.
-    pub(super) without: Vec<u32>,
+    /// The types of the objects of each class of pairs.
+    pub(super) ends: Vec<[u32; 2]>,
     /// The classes of pairs xy, xz, yz of each class of orbits.
     pub(super) orbit_members: Vec<[u32; 3]>,
     /// `[structure][a][b][z]`: where in a table over classes of orbits a tuple's values lie.
@@ -115,7 +115,7 @@ impl Classes {
         let numbers = [&self.types, &self.patterns, &self.pairs, &self.orbits];
         numbers.into_iter().map(Numbers::bytes).sum::<usize>()
             + self.pair_bits.capacity() * 8
-            + (self.of_pairs.capacity() + self.without.capacity()) * 4
+            + (self.of_pairs.capacity() + 2 * self.ends.capacity()) * 4
             + (self.places.capacity() + self.members.capacity()) * 4
             + self.orbit_members.capacity() * 12
     }
@@ -166,13 +166,9 @@ impl Classes {
                 debug_assert_eq!(plan.inputs(2), 0);
             }
         }
-        self.without.clear();
-        for k in [1, 0] {
-            for &pair in &self.pairs.keys {
-                let ends = parts(pair);
-                self.without.extend([ends[k], ends[1 - k]]);
-            }
-        }
+        self.ends.clear();
+        let ends = self.pairs.keys.iter().map(|&pair| parts(pair));
+        self.ends.extend(ends.map(|[a, b, _]| [a, b]));
         self.members.clear();
         self.orbit_members.clear();
         if !pairs {

@@ -5,8 +5,7 @@ use super::index::GroupIndex;
 use super::{Batch, GradientEngine, OfClasses, split};
 use crate::buffer::Buffer;
 use crate::kernels::dispatch_half as dispatch;
-use crate::kernels::rows::{PairMap, ReduceRows, RowRun, Starts};
-use crate::kernels::rows_gradient::GroupRows;
+use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, MapWeights};
 use std::ops::Range;
@@ -125,11 +124,12 @@ impl GradientEngine {
             expanded_types.reserve(self.classes.types() * map.outputs);
             dispatch(
                 batch.simd,
-                &GroupRows {
+                &RowMap {
                     rows: self.classes.types(),
-                    per: 1,
+                    in_parts: false,
                     bias: null(),
                     expanded: null(),
+                    owners: &[],
                     runs: &[run(
                         types,
                         channels,
@@ -156,7 +156,7 @@ impl GradientEngine {
             batch.simd,
             &PairMap {
                 pairs: classes,
-                without: &self.classes.without,
+                ends: &self.classes.ends,
                 bias: weights.bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded,
@@ -188,11 +188,12 @@ impl GradientEngine {
         let stride = own_stride(batch, n);
         dispatch(
             batch.simd,
-            &GroupRows {
+            &RowMap {
                 rows,
-                per: 1,
+                in_parts: n == 0,
                 bias: null(),
                 expanded: null(),
+                owners: &[],
                 runs: &[run(
                     &self.own[n],
                     stride,
@@ -259,7 +260,7 @@ impl GradientEngine {
                 batch.simd,
                 &PairMap {
                     pairs: rows / 2,
-                    without: &index.without,
+                    ends: &index.ends,
                     bias: weights.bias.as_ptr(),
                     starts,
                     expanded,
@@ -289,11 +290,12 @@ impl GradientEngine {
             };
             dispatch(
                 batch.simd,
-                &GroupRows {
+                &RowMap {
                     rows,
-                    per: index.per(n),
+                    in_parts: n == 0,
                     bias: weights.bias.as_ptr(),
                     expanded,
+                    owners: &index.owners,
                     runs: &runs,
                     y,
                     y_stride,
@@ -359,7 +361,7 @@ impl OfClasses {
             batch.simd,
             &PairMap {
                 pairs: classes,
-                without: &[],
+                ends: &[],
                 bias: null(),
                 starts: Starts::NONE,
                 expanded: null(),
@@ -416,6 +418,7 @@ fn reduce(
         batch.simd,
         &ReduceRows {
             members,
+            per: members.len() / index.rows(n - 1),
             targets: index.rows(n - 1),
             x,
             x_stride,

@@ -13,8 +13,10 @@ pub(crate) struct GroupIndex {
     pub(super) pairs: usize,
     /// `[a][b]`: the row of (a, b) in the first structure; 0 for (a, a) with `distinct`.
     pub(super) row_of: Vec<u32>,
-    /// `[k][row]`: the object of a row without position k.
-    pub(super) without: Vec<u32>,
+    /// The objects a and b of each pair of the group.
+    pub(super) ends: Vec<[u32; 2]>,
+    /// The structure of each object.
+    pub(super) owners: Vec<u32>,
     /// The rows of arity 1 and 2 that are reduced into each row of the arity below.
     members: [Vec<u32>; 2],
 }
@@ -33,15 +35,11 @@ impl GroupIndex {
             }
         }
         let pairs = ends.len();
-        let mut without = Vec::with_capacity(structures * pairs * 4);
+        let of_all = (0..structures * n).step_by(n);
+        let of_all = of_all.flat_map(|first| ends.iter().map(move |e| e.map(|x| first as u32 + x)));
+        let of_all = of_all.collect();
+        let owners = (0..structures * n).map(|x| (x / n) as u32).collect();
         let mut members = [Vec::new(), Vec::new()];
-        // (a, b) without position 0 is b; (b, a) without it is a.
-        for k in [1, 0] {
-            for s in 0..structures {
-                let first = (s * n) as u32;
-                without.extend(ends.iter().flat_map(|e| [first + e[k], first + e[1 - k]]));
-            }
-        }
         for s in 0..structures {
             members[0].extend((0..n).map(|x| (s * n + x) as u32));
             let first = (s * 2 * pairs) as u32;
@@ -56,7 +54,8 @@ impl GroupIndex {
             distinct,
             pairs,
             row_of,
-            without,
+            ends: of_all,
+            owners,
             members,
         }
     }

@@ -108,7 +108,7 @@ impl GradientEngine {
             batch.simd,
             &PairMap {
                 pairs: classes,
-                without: &[],
+                ends: &[],
                 bias: weights.expand_bias.as_ptr(),
                 starts: Starts::NONE,
                 expanded: null(),
@@ -151,7 +151,7 @@ impl GradientEngine {
             batch.simd,
             &PairMap {
                 pairs: rows / 2,
-                without: &[],
+                ends: &[],
                 bias: weights.expand_bias.as_ptr(),
                 starts,
                 expanded: null(),
@@ -256,7 +256,7 @@ impl GradientEngine {
                 y: null(),
                 features: width,
                 d: self.d_expanded.as_mut_ptr(),
-                without: &[],
+                ends: &[],
                 d_expanded: null_mut(),
                 d_bias: self.d_bias.as_mut_ptr(),
             },

@@ -168,7 +168,7 @@ const UNROLL: usize = 4;
 /// accumulators stay in registers.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // one index runs over several arrays
-pub(super) unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
+unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
     mut acc: [[V; S]; T],
     x: *const f32,
     stride: usize,

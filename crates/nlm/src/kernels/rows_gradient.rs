@@ -1,91 +1,11 @@
-//! Maps over the rows of several structures, and backward through maps and reductions with
-//! features in lanes.
+//! Backward through maps and reductions with features in lanes.
 //!
 //! Pairs are kept as sums and differences, see [`rows`](super::rows); there the gradient of u, the sum
 //! of the gradients of (a, b) and (b, a), meets sums alone, and that of v, their difference,
 //! differences alone. So a map over pairs is two maps over rows, the even and the odd ones, and needs no kernel of its own.
 
-use super::rows::{RowRun, sweep};
 use super::vector::{Kernel, Vector};
 use crate::plan::BLOCK;
-
-/// y[t] = bias + expanded[structure of t] + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
-pub(crate) struct GroupRows<'a> {
-    pub(crate) rows: usize,
-    /// Rows of a structure.
-    pub(crate) per: usize,
-    /// `[outputs]`, or null for zero.
-    pub(crate) bias: *const f32,
-    /// `[structure][outputs]`, or null for nothing.
-    pub(crate) expanded: *const f32,
-    pub(crate) runs: &'a [RowRun],
-    pub(crate) y: *mut f32,
-    pub(crate) y_stride: usize,
-    /// A multiple of 8.
-    pub(crate) outputs: usize,
-    pub(crate) activate: bool,
-}
-
-impl Kernel for GroupRows<'_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: the tiles cover all rows; the engine vouches for the tensors. The last tile may
-        // compute rows again: no output is an input.
-        unsafe {
-            let mut i = 0;
-            if V::WIDE && self.rows >= 8 {
-                while i < self.rows {
-                    self.tile::<V, 8, 1>(i.min(self.rows - 8));
-                    i += 8;
-                }
-            }
-            while i < self.rows {
-                if i + 4 <= self.rows {
-                    self.tile::<V, 4, 1>(i);
-                    i += 4;
-                } else {
-                    self.tile::<V, 1, 4>(i);
-                    i += 1;
-                }
-            }
-        }
-    }
-}
-
-impl GroupRows<'_> {
-    /// Rows i .. i + T, with S partial sums each.
-    #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) {
-        // SAFETY: i + T <= rows; columns and outputs are within the tensors.
-        unsafe {
-            for f in (0..self.outputs).step_by(V::LANES) {
-                let mut acc = [[V::splat(0.0); S]; T];
-                for run in self.runs {
-                    let x = run.x.add(i * run.stride);
-                    let weights = run.weights.add(f * run.width);
-                    acc = sweep(acc, x, run.stride, run.columns, weights);
-                }
-                for (t, acc) in acc.iter().enumerate() {
-                    let mut sum = acc[0];
-                    for a in &acc[1..] {
-                        sum = sum.add(*a);
-                    }
-                    if !self.bias.is_null() {
-                        sum = sum.add(V::load(self.bias.add(f)));
-                    }
-                    if !self.expanded.is_null() {
-                        let at = (i + t) / self.per * self.outputs + f;
-                        sum = sum.add(V::load(self.expanded.add(at)));
-                    }
-                    if self.activate {
-                        sum = sum.sigmoid();
-                    }
-                    sum.store(self.y.add((i + t) * self.y_stride + f));
-                }
-            }
-        }
-    }
-}
 
 /// dw[c][f] = Σ_t x[t][c] dy[t][f].
 pub(crate) struct WeightGradient<'a> {
@@ -366,8 +286,8 @@ pub(crate) struct PairsToPre<'a> {
     pub(crate) features: usize,
     /// `[row][features]`: the gradients of (a, b), (b, a) on entry, of u, v on return.
     pub(crate) d: *mut f32,
-    /// `[k][row]`: the object of a row without position k.
-    pub(crate) without: &'a [u32],
+    /// The objects a and b of each pair.
+    pub(crate) ends: &'a [[u32; 2]],
     /// `[object][2][features]`, added to, or null.
     pub(crate) d_expanded: *mut f32,
     /// `[features]`, added to.
@@ -378,7 +298,6 @@ impl Kernel for PairsToPre<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         let features = self.features;
-        let rows = self.without.len() / 2;
         // SAFETY: pairs, objects and features are within the tensors.
         unsafe {
             for f in (0..features).step_by(V::LANES) {
@@ -392,8 +311,7 @@ impl Kernel for PairsToPre<'_> {
                         ba = ba.mul(slope(V::load(y.add(features))));
                     }
                     if !self.d_expanded.is_null() {
-                        let b = *self.without.get_unchecked(row) as usize;
-                        let a = *self.without.get_unchecked(rows + row) as usize;
+                        let [a, b] = self.ends.get_unchecked(row / 2).map(|x| x as usize);
                         let b = self.d_expanded.add(b * 2 * features + f);
                         add(b, ab);
                         add(b.add(features), ba);
