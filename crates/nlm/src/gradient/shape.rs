@@ -77,3 +77,53 @@ impl Shape {
         ((1 << 16) / objects.pow(3)).clamp(1, 32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::layer_shapes;
+    use crate::params::ParamLayout;
+    use crate::{NlmConfig, Quantifiers};
+
+    fn shape(input_channels: Vec<usize>, layers: usize, skip_connections: bool) -> Option<Shape> {
+        let config = NlmConfig {
+            input_channels,
+            layers,
+            quantifiers: Quantifiers::Exists,
+            skip_connections,
+            ..NlmConfig::default()
+        };
+        let shapes = layer_shapes(&config);
+        let layout = ParamLayout::new(&config, &shapes);
+        Shape::of(&Plan::new(&config, &shapes, &layout))
+    }
+
+    #[test]
+    fn triples_are_a_function_of_classes_in_the_first_two_layers() {
+        use Triples::{ByClass, WithPairs};
+        for skip in [false, true] {
+            let of = |channels: &[usize], layers| {
+                let shape = shape(channels.to_vec(), layers, skip)?;
+                Some(shape.triples.into_iter().flatten().collect::<Vec<_>>())
+            };
+            let blocks = [2, 6, 2];
+            assert_eq!(of(&blocks, 4), Some(vec![ByClass]));
+            assert_eq!(of(&blocks, 5), Some(vec![ByClass, ByClass]));
+            assert_eq!(of(&blocks, 6), Some(vec![ByClass, ByClass, WithPairs]));
+            assert_eq!(of(&blocks, 7), None);
+            assert_eq!(of(&[1, 2], 6), Some(vec![ByClass, WithPairs]));
+            assert_eq!(of(&[1], 6), Some(vec![WithPairs]));
+            assert_eq!(of(&[1, 1, 1, 1], 6), None);
+            assert_eq!(of(&[1, 1, 40], 6), None);
+            assert_eq!(of(&[1, 70, 1], 6), None);
+        }
+    }
+
+    #[test]
+    fn groups_are_smaller_the_more_objects_there_are() {
+        assert_eq!(Shape::group(1), 32);
+        assert_eq!(Shape::group(12), 32);
+        assert_eq!(Shape::group(20), 8);
+        assert_eq!(Shape::group(1000), 1);
+    }
+}
