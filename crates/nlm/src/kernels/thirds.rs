@@ -11,6 +11,7 @@
 
 use super::rows_gradient::add;
 use super::vector::{Kernel, Vector};
+use crate::plan::BLOCK;
 
 /// The tuples, and what their values are made of.
 #[derive(Clone, Copy)]
@@ -33,9 +34,10 @@ pub(crate) struct Tuples<'a> {
 }
 
 /// All tuples (a, b, ·), for eight features.
-struct Run<'a, V> {
+struct Run<'a, V, const F: usize> {
     a: usize,
     b: usize,
+    distinct: bool,
     /// The rows of (a, ·) and (b, ·).
     rows: [&'a [u32]; 2],
     places: &'a [u32],
@@ -45,10 +47,10 @@ struct Run<'a, V> {
     width: usize,
 }
 
-impl<V: Vector> Run<'_, V> {
+impl<V: Vector, const F: usize> Run<'_, V, F> {
     #[inline(always)]
-    fn holds<const DISTINCT: bool>(&self, z: usize) -> bool {
-        !DISTINCT || (z != self.a && z != self.b)
+    fn holds(&self, z: usize) -> bool {
+        !self.distinct || (z != self.a && z != self.b)
     }
 
     #[inline(always)]
@@ -76,7 +78,8 @@ impl<V: Vector> Run<'_, V> {
         unsafe {
             let az = *self.rows[0].get_unchecked(z) as usize;
             let bz = *self.rows[1].get_unchecked(z) as usize;
-            [az * 3 * self.width + self.width, bz * 3 * self.width]
+            let width = if F > 0 { F } else { self.width };
+            [az * 3 * width + width, bz * 3 * width]
         }
     }
 }
@@ -84,13 +87,13 @@ impl<V: Vector> Run<'_, V> {
 impl<'a> Tuples<'a> {
     /// The tuples (a, b, ·) of one structure, features f .. f + 8.
     #[inline(always)]
-    unsafe fn run<V: Vector, const PAIRS: bool>(
+    unsafe fn run<V: Vector, const F: usize, const PAIRS: bool>(
         &self,
         structure: usize,
         a: usize,
         b: usize,
         f: usize,
-    ) -> Run<'a, V> {
+    ) -> Run<'a, V, F> {
         let n = self.objects;
         // SAFETY: rows and features are within the tensors.
         unsafe {
@@ -105,6 +108,7 @@ impl<'a> Tuples<'a> {
             Run {
                 a,
                 b,
+                distinct: self.distinct,
                 rows: [
                     self.row_of.get_unchecked(a * n..(a + 1) * n),
                     self.row_of.get_unchecked(b * n..(b + 1) * n),
@@ -135,25 +139,26 @@ pub(crate) struct ReduceThirds<'a> {
 
 /// Chooses the constants of a pass by what is there.
 macro_rules! choose {
-    ($self:ident, $pass:ident, $v:ty) => {
+    ($self:ident, $v:ty) => {
+        // Eight features are the rule, and then every offset is a constant.
+        if $self.tuples.features == BLOCK {
+            choose!($self, $v, BLOCK)
+        } else {
+            choose!($self, $v, 0)
+        }
+    };
+    ($self:ident, $v:ty, $f:expr) => {
         match (
             $self.tuples.table.is_null(),
             $self.tuples.expanded.is_null(),
             $self.both,
-            $self.tuples.distinct,
         ) {
-            (false, true, false, false) => $self.$pass::<$v, true, false, false, false>(),
-            (false, true, false, true) => $self.$pass::<$v, true, false, false, true>(),
-            (false, true, true, false) => $self.$pass::<$v, true, false, true, false>(),
-            (false, true, true, true) => $self.$pass::<$v, true, false, true, true>(),
-            (false, false, false, false) => $self.$pass::<$v, true, true, false, false>(),
-            (false, false, false, true) => $self.$pass::<$v, true, true, false, true>(),
-            (false, false, true, false) => $self.$pass::<$v, true, true, true, false>(),
-            (false, false, true, true) => $self.$pass::<$v, true, true, true, true>(),
-            (true, _, false, false) => $self.$pass::<$v, false, true, false, false>(),
-            (true, _, false, true) => $self.$pass::<$v, false, true, false, true>(),
-            (true, _, true, false) => $self.$pass::<$v, false, true, true, false>(),
-            (true, _, true, true) => $self.$pass::<$v, false, true, true, true>(),
+            (false, true, false) => $self.pass::<$v, $f, true, false, false>(),
+            (false, true, true) => $self.pass::<$v, $f, true, false, true>(),
+            (false, false, false) => $self.pass::<$v, $f, true, true, false>(),
+            (false, false, true) => $self.pass::<$v, $f, true, true, true>(),
+            (true, _, false) => $self.pass::<$v, $f, false, true, false>(),
+            (true, _, true) => $self.pass::<$v, $f, false, true, true>(),
         }
     };
 }
@@ -162,7 +167,7 @@ impl Kernel for ReduceThirds<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `pass`.
-        unsafe { choose!(self, pass, V) }
+        unsafe { choose!(self, V) }
     }
 }
 
@@ -170,16 +175,17 @@ impl ReduceThirds<'_> {
     #[inline(always)]
     unsafe fn pass<
         V: Vector,
+        const F: usize,
         const TABLE: bool,
         const PAIRS: bool,
         const BOTH: bool,
-        const DISTINCT: bool,
     >(
         &self,
     ) {
         let tuples = &self.tuples;
         let n = tuples.objects;
-        let columns = tuples.features * (1 + usize::from(BOTH));
+        let features = if F > 0 { F } else { tuples.features };
+        let columns = features * (1 + usize::from(BOTH));
         // SAFETY: rows and features are within the tensors.
         unsafe {
             for structure in 0..tuples.structures {
@@ -187,11 +193,11 @@ impl ReduceThirds<'_> {
                     for b in (0..n).filter(|&b| tuples.holds(a, b)) {
                         let row = structure * tuples.rows
                             + *tuples.row_of.get_unchecked(a * n + b) as usize;
-                        for f in (0..tuples.features).step_by(V::LANES) {
-                            let run = tuples.run::<V, PAIRS>(structure, a, b, f);
+                        for f in (0..features).step_by(V::LANES) {
+                            let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
                             let mut max = V::splat(f32::NEG_INFINITY);
                             let mut min = V::splat(f32::INFINITY);
-                            for z in (0..n).filter(|&z| run.holds::<DISTINCT>(z)) {
+                            for z in (0..n).filter(|&z| run.holds(z)) {
                                 let v = run.value::<TABLE, PAIRS>(z);
                                 max = v.max(max);
                                 if BOTH {
@@ -203,7 +209,7 @@ impl ReduceThirds<'_> {
                                 let to = self.best.add(row * columns + f);
                                 max.store(to);
                                 if BOTH {
-                                    min.store(to.add(tuples.features));
+                                    min.store(to.add(features));
                                 }
                             }
                         }
@@ -276,7 +282,7 @@ impl Kernel for ThirdsGradient<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `pass`.
-        unsafe { choose!(self, pass, V) }
+        unsafe { choose!(self, V) }
     }
 }
 
@@ -284,23 +290,24 @@ impl ThirdsGradient<'_> {
     #[inline(always)]
     unsafe fn pass<
         V: Vector,
+        const F: usize,
         const TABLE: bool,
         const PAIRS: bool,
         const BOTH: bool,
-        const DISTINCT: bool,
     >(
         &self,
     ) {
         let tuples = &self.tuples;
         let n = tuples.objects;
+        let features = if F > 0 { F } else { tuples.features };
         // SAFETY: rows and features are within the tensors.
         unsafe {
             for structure in 0..tuples.structures {
                 for a in 0..n {
                     for b in (0..n).filter(|&b| tuples.holds(a, b)) {
-                        for f in (0..tuples.features).step_by(V::LANES) {
-                            let run = tuples.run::<V, PAIRS>(structure, a, b, f);
-                            self.share::<V, TABLE, PAIRS, BOTH, DISTINCT>(&run, structure, f);
+                        for f in (0..features).step_by(V::LANES) {
+                            let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
+                            self.share::<V, F, TABLE, PAIRS, BOTH>(&run, structure, f);
                         }
                     }
                 }
@@ -312,17 +319,17 @@ impl ThirdsGradient<'_> {
     #[inline(always)]
     unsafe fn share<
         V: Vector,
+        const F: usize,
         const TABLE: bool,
         const PAIRS: bool,
         const BOTH: bool,
-        const DISTINCT: bool,
     >(
         &self,
-        run: &Run<'_, V>,
+        run: &Run<'_, V, F>,
         structure: usize,
         f: usize,
     ) {
-        let features = self.tuples.features;
+        let features = if F > 0 { F } else { self.tuples.features };
         let n = self.tuples.objects;
         let columns = features * (1 + usize::from(BOTH));
         // SAFETY: rows and features are within the tensors.
@@ -350,9 +357,11 @@ impl ThirdsGradient<'_> {
                 return;
             }
             let (mut ties_max, mut ties_min) = (zero, zero);
-            for z in (0..n).filter(|&z| run.holds::<DISTINCT>(z)) {
+            for z in (0..n).filter(|&z| run.holds(z)) {
                 let v = run.value::<TABLE, PAIRS>(z);
-                v.store(self.values.add(z * V::LANES));
+                if PAIRS {
+                    v.store(self.values.add(z * V::LANES));
+                }
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
                     ties_min = ties_min.add(v.where_equal(min, one));
@@ -366,8 +375,12 @@ impl ThirdsGradient<'_> {
             let base = structure * self.tuples.rows * 3 * features + f;
             let d_expanded = self.d_expanded.wrapping_add(base);
             let mut total = zero;
-            for z in (0..n).filter(|&z| run.holds::<DISTINCT>(z)) {
-                let v = V::load(self.values.add(z * V::LANES));
+            for z in (0..n).filter(|&z| run.holds(z)) {
+                let v = if PAIRS {
+                    V::load(self.values.add(z * V::LANES))
+                } else {
+                    run.value::<TABLE, PAIRS>(z)
+                };
                 let mut d = v.where_equal(max, share_max);
                 if BOTH {
                     d = d.add(v.where_equal(min, share_min));
