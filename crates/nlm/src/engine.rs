@@ -6,20 +6,22 @@
 
 mod backward;
 mod triples;
+mod weights;
 
 pub(crate) use triples::{orbit_index, slots_of, ternary};
+pub(crate) use weights::{ComposeWeights, prepare};
 
 use crate::buffer::Buffer;
 use crate::kernels::dispatch;
 use crate::kernels::map::{Map, Run, Start};
 use crate::kernels::reduce::Reduce;
 use crate::plan::{ComposePlan, MapPlan, Plan, TILE};
-use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
 use crate::tuples::Tuples;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use weights::MapWeights;
 
 /// The tensors of one group; kept between groups to save allocations.
 #[derive(Default)]

@@ -40,6 +40,7 @@ mod buffer;
 mod config;
 mod engine;
 mod features;
+mod gradient;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
 mod nlm;

@@ -1,8 +1,9 @@
 //! The network: its shape, its prepared weights, and how batches run.
 
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
-use crate::engine::{Engine, Group};
+use crate::engine::{self, Engine, Group};
 use crate::features::{FeatureEngine, Job};
+use crate::gradient::{Batch, GradientEngine, Shape, Transposed, transpose};
 use crate::params::{ParamLayout, ParamView};
 use crate::plan::Plan;
 use crate::prepared::{self, ComposeWeights};
@@ -10,8 +11,8 @@ use crate::simd::Simd;
 use crate::structure::{InputError, Structure, check_batch};
 use crate::twins;
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A neural logic machine of one shape; weights are kept apart from it.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ struct Inner {
     shapes: Vec<LayerShape>,
     layout: ParamLayout,
     plan: Plan,
+    /// Where gradients are computed by classes.
+    gradient_shape: Option<Shape>,
 }
 
 impl Nlm {
@@ -39,6 +42,7 @@ impl Nlm {
                 config,
                 shapes,
                 layout,
+                gradient_shape: Shape::of(&plan),
                 plan,
             }),
         })
@@ -85,6 +89,9 @@ impl Nlm {
             nlm: self.clone(),
             generation: GENERATION.fetch_add(1, Ordering::Relaxed),
             weights: prepared::prepare(&self.inner.plan, parameters),
+            parameters: parameters.to_vec(),
+            transposed: OnceLock::new(),
+            for_states: OnceLock::new(),
             simd,
             twins: true,
             layout: Layout::Quickest,
@@ -106,11 +113,12 @@ pub struct Workspace {
     engines: Vec<Engines>,
 }
 
-/// The two engines of one thread.
+/// The engines of one thread.
 #[derive(Default)]
 struct Engines {
     states: Engine,
     features: FeatureEngine,
+    gradient: GradientEngine,
 }
 
 impl Workspace {
@@ -126,7 +134,7 @@ impl Workspace {
     pub fn bytes_per_thread(&self) -> usize {
         self.engines
             .iter()
-            .map(|e| e.states.bytes() + e.features.bytes())
+            .map(|e| e.states.bytes() + e.features.bytes() + e.gradient.bytes())
             .max()
             .unwrap_or(0)
     }
@@ -145,6 +153,11 @@ pub struct Prepared {
     /// Tells these weights from any other weights; clones share it.
     generation: u64,
     weights: Vec<Vec<ComposeWeights>>,
+    parameters: Vec<f32>,
+    /// Made when a gradient is first asked for.
+    transposed: OnceLock<Vec<Vec<Transposed>>>,
+    /// Made when an engine with states in lanes first needs them.
+    for_states: OnceLock<Vec<Vec<engine::ComposeWeights>>>,
     simd: Simd,
     twins: bool,
     layout: Layout,
@@ -187,7 +200,7 @@ impl Prepared {
         self
     }
 
-    /// Forces what lanes hold in [`Prepared::evaluate`], for tests and measurements.
+    /// Forces what lanes hold, for tests and measurements.
     #[doc(hidden)]
     #[must_use]
     pub fn with_layout(mut self, layout: Layout) -> Self {
@@ -195,7 +208,7 @@ impl Prepared {
         self
     }
 
-    fn groups<'a>(&self, batch: &[&'a Structure], twins: bool) -> Groups<'a> {
+    fn groups<'a>(&self, batch: &[&'a Structure], twins: bool, size: usize) -> Groups<'a> {
         let config = self.nlm.config();
         let structures: Vec<Cow<'a, Structure>> = batch
             .iter()
@@ -212,8 +225,7 @@ impl Prepared {
         for i in order {
             match groups.last_mut() {
                 Some(g)
-                    if g.len() < self.simd.lanes()
-                        && structures[g[0]].objects() == structures[i].objects() =>
+                    if g.len() < size && structures[g[0]].objects() == structures[i].objects() =>
                 {
                     g.push(i);
                 }
@@ -224,11 +236,39 @@ impl Prepared {
     }
 
     fn group<'a>(&'a self, structures: &'a [&'a Structure]) -> Group<'a> {
+        let plan = &self.nlm.inner.plan;
         Group {
-            plan: &self.nlm.inner.plan,
-            weights: &self.weights,
+            plan,
+            weights: self
+                .for_states
+                .get_or_init(|| engine::prepare(plan, &self.parameters)),
             simd: self.simd,
             objects: structures[0].objects(),
+            structures,
+        }
+    }
+
+    /// How gradients are computed by classes, if they are: the network and the structures alone decide.
+    fn gradient_shape(&self, batch: &[&Structure]) -> Option<&Shape> {
+        let shape = self.nlm.inner.gradient_shape.as_ref()?;
+        let takes = batch.first().is_some_and(|s| shape.takes(s.objects()));
+        (takes && self.layout == Layout::Quickest).then_some(shape)
+    }
+
+    fn gradient_group<'a>(
+        &'a self,
+        shape: &'a Shape,
+        structures: &'a [&'a Structure],
+    ) -> Batch<'a> {
+        let plan = &self.nlm.inner.plan;
+        Batch {
+            plan,
+            shape,
+            weights: &self.weights,
+            transposed: self
+                .transposed
+                .get_or_init(|| transpose(plan, &self.weights)),
+            simd: self.simd,
             structures,
         }
     }
@@ -263,7 +303,7 @@ impl Prepared {
         workspace: &mut Workspace,
     ) -> Result<Vec<f32>, InputError> {
         check_batch(batch, &self.nlm.config().input_channels)?;
-        let all = self.groups(batch, self.twins);
+        let all = self.groups(batch, self.twins, self.simd.lanes());
         let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
             let structures: Vec<&Structure> =
                 all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
@@ -301,11 +341,22 @@ impl Prepared {
         check_batch(batch, &self.nlm.config().input_channels)?;
         // No quotient: where unlike functions happen to tie, twins have a
         // larger part in the shared gradient than one representative would.
-        let all = self.groups(batch, false);
+        let by_classes = self.gradient_shape(batch);
+        let all = match by_classes {
+            Some(_) => self.groups(batch, false, Shape::group(batch[0].objects())),
+            None => self.groups(batch, false, self.simd.lanes()),
+        };
         let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
             let members = &all.groups[g];
             let structures: Vec<&Structure> =
                 members.iter().map(|&i| &*all.structures[i]).collect();
+            let mut partial = vec![0.0; gradient.len()];
+            if let Some(shape) = by_classes {
+                let group = self.gradient_group(shape, &structures);
+                let d_value = |i: usize, v| d_value(members[i], v);
+                let values = engine.gradient.run(&group, d_value, &mut partial);
+                return (values, partial);
+            }
             let group = self.group(&structures);
             let mut values = vec![0.0; structures.len()];
             engine.states.forward(&group, &mut values, true);
@@ -314,7 +365,6 @@ impl Prepared {
                 .zip(&values)
                 .map(|(&i, &v)| d_value(i, v))
                 .collect();
-            let mut partial = vec![0.0; gradient.len()];
             engine.states.backward(&group, &d_values, &mut partial);
             (values, partial)
         });

@@ -36,6 +36,60 @@ pub(crate) struct MapPlan {
     pub(crate) outputs: usize,
     /// For each [π][c][f], the parameter, or `NONE`.
     pub(crate) params: Vec<u32>,
+    /// The same in blocks of [`BLOCK`] outputs, `[π][c][f / BLOCK]`.
+    pub(crate) blocks: Vec<ParamBlock>,
+}
+
+/// The parameters of [`BLOCK`] outputs: they follow one another, and padding comes last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ParamBlock {
+    first: u32,
+    count: u32,
+}
+
+impl ParamBlock {
+    fn new(params: &[u32]) -> Self {
+        let count = params.iter().filter(|&&p| p != NONE).count();
+        debug_assert!((1..count).all(|i| params[i] == params[i - 1] + 1));
+        Self {
+            first: if count > 0 { params[0] } else { 0 },
+            count: count as u32,
+        }
+    }
+
+    /// Where they are in the flat buffer.
+    #[inline]
+    pub(crate) fn range(self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+
+    /// Their values, zero for padding.
+    #[inline]
+    pub(crate) fn values(self, flat: &[f32]) -> [f32; BLOCK] {
+        let values = &flat[self.range()];
+        // Nearly always a whole block.
+        if let Some(all) = values.first_chunk() {
+            return *all;
+        }
+        let mut padded = [0.0; BLOCK];
+        padded[..values.len()].copy_from_slice(values);
+        padded
+    }
+
+    /// Adds to what belongs to these parameters.
+    #[inline]
+    pub(crate) fn add(self, d: &[f32; BLOCK], flat: &mut [f32]) {
+        let sums = &mut flat[self.range()];
+        if let Some(all) = sums.first_chunk_mut::<BLOCK>() {
+            for (sum, d) in all.iter_mut().zip(d) {
+                *sum += d;
+            }
+            return;
+        }
+        for (sum, d) in sums.iter_mut().zip(d) {
+            *sum += d;
+        }
+    }
 }
 
 /// No parameter: the weight is zero.
@@ -261,6 +315,7 @@ impl MapBuilder<'_> {
             columns: start..end,
             learned_from: learned_from.min(end),
             outputs,
+            blocks: params.chunks_exact(BLOCK).map(ParamBlock::new).collect(),
             params,
         })
     }

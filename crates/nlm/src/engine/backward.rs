@@ -1,5 +1,6 @@
 //! The states-in-lanes engine, backward.
 
+use super::weights::{ComposeWeights, MapWeights};
 use super::{Engine, Group};
 use crate::buffer::Buffer;
 use crate::kernels::dispatch;
@@ -8,7 +9,6 @@ use crate::kernels::orbit::{SIX, orbit_count};
 use crate::kernels::reduce::{ActivationGradient, NullaryGradient};
 use crate::params::factorial;
 use crate::plan::{ComposePlan, MapPlan, NONE, TILE};
-use crate::prepared::{ComposeWeights, MapWeights};
 use crate::tuples::Tuples;
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! The states-in-lanes engine at arity 3, where triples come orbit by orbit.
 
+use super::weights::ComposeWeights;
 use super::{Engine, Group};
 use crate::kernels::dispatch;
 use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
@@ -7,7 +8,7 @@ use crate::kernels::triples::{EndReduction, Orbits, StartReduction, Triples};
 use crate::kernels::triples_gradient::{CountTies, OrbitWeightGradient, Shares, TriplesGradient};
 use crate::params::permutations;
 use crate::plan::{ComposePlan, NONE};
-use crate::prepared::{ComposeWeights, fourier_of_weights};
+use crate::prepared::fourier_of_weights;
 use crate::structure::Structure;
 use crate::tuples::Tuples;
 use std::ptr::{null, null_mut};

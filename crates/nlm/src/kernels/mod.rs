@@ -1,6 +1,7 @@
 //! The vector kernels. `unsafe` lives here and nowhere else: each kernel works on
 //! raw pointers into buffers whose sizes the engine computes from one plan.
 
+pub(crate) mod class_gradient;
 pub(crate) mod class_tables;
 pub(crate) mod look_up;
 pub(crate) mod map;
@@ -9,7 +10,9 @@ pub(crate) mod orbit_rows;
 pub(crate) mod pair_tables;
 pub(crate) mod reduce;
 pub(crate) mod rows;
+pub(crate) mod rows_gradient;
 pub(crate) mod sparse;
+pub(crate) mod thirds;
 pub(crate) mod triples;
 pub(crate) mod triples_gradient;
 pub(crate) mod vector;

@@ -31,6 +31,8 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn min(self, b: Self) -> Self;
     /// `x` in the lanes where `self == b`, 0 elsewhere.
     unsafe fn where_equal(self, b: Self, x: Self) -> Self;
+    /// Whether every lane is zero.
+    unsafe fn all_zero(self) -> bool;
     /// The nearest whole number.
     unsafe fn round(self) -> Self;
     /// `self * 2^n` for whole n in [-126, 126] and a normal result.
@@ -228,6 +230,10 @@ unsafe impl Vector for Portable {
     #[inline(always)]
     unsafe fn where_equal(self, b: Self, x: Self) -> Self {
         lanewise!(|i: usize| if self.0[i] == b.0[i] { x.0[i] } else { 0.0 })
+    }
+    #[inline(always)]
+    unsafe fn all_zero(self) -> bool {
+        self.0 == [0.0; 8]
     }
     #[inline(always)]
     unsafe fn round(self) -> Self {

@@ -80,6 +80,10 @@ macro_rules! with_masks {
             }
         }
         #[inline(always)]
+        unsafe fn all_zero(self) -> bool {
+            unsafe { $cmp_mask::<_CMP_NEQ_UQ>(self.0, $set1(0.0)) == 0 }
+        }
+        #[inline(always)]
         unsafe fn round(self) -> Self {
             unsafe { Self($roundscale::<0>(self.0)) }
         }
@@ -149,6 +153,13 @@ unsafe impl Vector for Avx2 {
     #[inline(always)]
     unsafe fn where_equal(self, b: Self, x: Self) -> Self {
         unsafe { Self(_mm256_and_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, b.0), x.0)) }
+    }
+    #[inline(always)]
+    unsafe fn all_zero(self) -> bool {
+        unsafe {
+            let zero = _mm256_setzero_ps();
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NEQ_UQ>(self.0, zero)) == 0
+        }
     }
     #[inline(always)]
     unsafe fn round(self) -> Self {

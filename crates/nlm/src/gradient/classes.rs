@@ -1,0 +1,358 @@
+//! The classes of a group: types of objects, classes of pairs and of orbits.
+//!
+//! They are counted in the order in which the structures of the group have them, so that a gradient's
+//! bits follow from the batch alone.
+
+use super::index::GroupIndex;
+use crate::buffer::Buffer;
+use crate::kernels::orbit::SIX;
+use crate::plan::{BLOCK, Plan};
+use crate::structure::Structure;
+
+/// Numbers keys in the order they come.
+#[derive(Default)]
+struct Numbers {
+    /// A power of two of places, each a key and its number plus one; 0 where there is none.
+    places: Vec<(u64, u32)>,
+    keys: Vec<u64>,
+}
+
+impl Numbers {
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.places.resize(self.places.len().max(256), (0, 0));
+        self.places.fill((0, 0));
+    }
+
+    /// Where to look first: the high bits of a product depend on all bits of the key.
+    #[inline]
+    fn first(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (self.places.len() - 1)
+    }
+
+    #[inline]
+    fn number(&mut self, key: u64) -> u32 {
+        let mut at = self.first(key);
+        loop {
+            let (known, number) = self.places[at];
+            if number == 0 {
+                return self.add(at, key);
+            }
+            if known == key {
+                return number - 1;
+            }
+            at = (at + 1) & (self.places.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, at: usize, key: u64) -> u32 {
+        self.keys.push(key);
+        let number = self.keys.len() as u32;
+        self.places[at] = (key, number);
+        if 2 * self.keys.len() > self.places.len() {
+            let len = 4 * self.places.len();
+            self.places.clear();
+            self.places.resize(len, (0, 0));
+            for (i, &key) in self.keys.iter().enumerate() {
+                let mut at = self.first(key);
+                while self.places[at].1 != 0 {
+                    at = (at + 1) & (len - 1);
+                }
+                self.places[at] = (key, i as u32 + 1);
+            }
+        }
+        number - 1
+    }
+
+    fn bytes(&self) -> usize {
+        self.places.capacity() * 16 + self.keys.capacity() * 8
+    }
+}
+
+/// Three numbers below 2^21 in one key, and back.
+fn key(a: u32, b: u32, c: u32) -> u64 {
+    u64::from(a) << 42 | u64::from(b) << 21 | u64::from(c)
+}
+
+fn parts(key: u64) -> [u32; 3] {
+    [42, 21, 0].map(|shift| (key >> shift) as u32 & ((1 << 21) - 1))
+}
+
+#[derive(Default)]
+pub(super) struct Classes {
+    types: Numbers,
+    patterns: Numbers,
+    pairs: Numbers,
+    orbits: Numbers,
+    /// The unary propositions of the objects at hand, then their order by type.
+    bits: Vec<u64>,
+    order: Vec<u16>,
+    new_name: Vec<u16>,
+    type_of: Vec<u32>,
+    /// The binary propositions of the pairs at hand.
+    pair_bits: Vec<u64>,
+    /// The class of each pair of the group.
+    pub(super) of_pairs: Vec<u32>,
+    /// The types of the objects of each class of pairs.
+    pub(super) ends: Vec<[u32; 2]>,
+    /// The classes of pairs xy, xz, yz of each class of orbits.
+    pub(super) orbit_members: Vec<[u32; 3]>,
+    /// `[structure][a][b][z]`: where in a table over classes of orbits a tuple's values lie.
+    pub(super) places: Vec<u32>,
+    /// The members of reductions of pairs, as rows of pair classes.
+    pub(super) members: Vec<u32>,
+}
+
+/// The tensors the true propositions go to.
+pub(super) struct Inputs<'a> {
+    pub(super) own: &'a mut [Buffer; 3],
+    pub(super) red: &'a mut [Buffer; 3],
+}
+
+impl Classes {
+    pub(super) fn bytes(&self) -> usize {
+        let numbers = [&self.types, &self.patterns, &self.pairs, &self.orbits];
+        numbers.into_iter().map(Numbers::bytes).sum::<usize>()
+            + self.pair_bits.capacity() * 8
+            + (self.of_pairs.capacity() + 2 * self.ends.capacity()) * 4
+            + (self.places.capacity() + self.members.capacity()) * 4
+            + self.orbit_members.capacity() * 12
+    }
+
+    /// How many types, classes of pairs and classes of orbits there are.
+    pub(super) fn types(&self) -> usize {
+        self.types.keys.len()
+    }
+
+    pub(super) fn pairs(&self) -> usize {
+        self.pairs.keys.len()
+    }
+
+    pub(super) fn orbits(&self) -> usize {
+        self.orbit_members.len()
+    }
+
+    /// Finds the classes of a group, and writes what is no function of them: the
+    /// propositions of arity 0 and 1 and all reductions.
+    pub(super) fn find(
+        &mut self,
+        plan: &Plan,
+        index: &GroupIndex,
+        structures: &[&Structure],
+        inputs: &mut Inputs<'_>,
+    ) {
+        let pairs = plan.max_arity >= 2;
+        for numbers in [
+            &mut self.types,
+            &mut self.patterns,
+            &mut self.pairs,
+            &mut self.orbits,
+        ] {
+            numbers.clear();
+        }
+        self.of_pairs.clear();
+        for (s, structure) in structures.iter().enumerate() {
+            for (c, _) in structure.propositions(0) {
+                inputs.own[0].set(s * plan.own_columns[0] + c, 1.0);
+            }
+            if plan.max_arity >= 1 {
+                self.name(structure);
+                self.load_objects(plan, index, s, inputs);
+            }
+            if pairs {
+                self.load_pairs(plan, index, s, structure, inputs);
+            } else if plan.max_arity == 1 {
+                debug_assert_eq!(plan.inputs(2), 0);
+            }
+        }
+        self.ends.clear();
+        let ends = self.pairs.keys.iter().map(|&pair| parts(pair));
+        self.ends.extend(ends.map(|[a, b, _]| [a, b]));
+        self.members.clear();
+        self.orbit_members.clear();
+        if !pairs {
+            return;
+        }
+        let of_pairs = &self.of_pairs;
+        self.members.extend(
+            index
+                .members(2)
+                .iter()
+                .map(|&row| 2 * of_pairs[row as usize / 2] + row % 2),
+        );
+        if plan.max_arity == 3 {
+            self.find_orbits(plan, index);
+        }
+    }
+
+    /// Gives the objects of a structure names in the order of their types, so that fewer orbits differ.
+    fn name(&mut self, structure: &Structure) {
+        let n = structure.objects();
+        self.bits.clear();
+        self.bits.resize(n, 0);
+        for (c, x) in structure.propositions(1) {
+            self.bits[usize::from(x[0])] |= 1 << c;
+        }
+        self.order.clear();
+        self.order.extend(0..n as u16);
+        let bits = &self.bits;
+        self.order.sort_by_key(|&x| bits[usize::from(x)]);
+        self.new_name.clear();
+        self.new_name.resize(n, 0);
+        self.type_of.clear();
+        for (name, &x) in self.order.iter().enumerate() {
+            self.new_name[usize::from(x)] = name as u16;
+            self.type_of
+                .push(self.types.number(self.bits[usize::from(x)]));
+        }
+    }
+
+    fn load_objects(&self, plan: &Plan, index: &GroupIndex, s: usize, inputs: &mut Inputs<'_>) {
+        let channels = plan.inputs(1);
+        if channels == 0 {
+            return;
+        }
+        let (mut any, mut all) = (0, u64::MAX);
+        for (name, &x) in self.order.iter().enumerate() {
+            let bits = self.bits[usize::from(x)];
+            any |= bits;
+            all &= bits;
+            let at = (s * index.objects + name) * plan.own_columns[1];
+            let row = &mut inputs.own[1].as_mut_slice()[at..at + channels];
+            for (c, to) in row.iter_mut().enumerate() {
+                *to = bit(bits, c);
+            }
+        }
+        let at = s * plan.red_columns[0];
+        for c in 0..channels {
+            inputs.red[0].set(at + c, bit(any, c));
+            if plan.quantifiers == 2 {
+                inputs.red[0].set(at + channels + c, bit(all, c));
+            }
+        }
+    }
+
+    fn load_pairs(
+        &mut self,
+        plan: &Plan,
+        index: &GroupIndex,
+        s: usize,
+        structure: &Structure,
+        inputs: &mut Inputs<'_>,
+    ) {
+        let n = index.objects;
+        let channels = plan.inputs(2);
+        self.pair_bits.clear();
+        self.pair_bits.resize(index.pairs, 0);
+        let columns = plan.red_columns[1];
+        let red = &mut inputs.red[1];
+        for (c, x) in structure.propositions(2) {
+            let [x, y] = [x[0], x[1]].map(|x| usize::from(self.new_name[usize::from(x)]));
+            if index.distinct && x == y {
+                continue;
+            }
+            let row = index.row_of[x * n + y] as usize;
+            let bit = 1u64 << (c + (row % 2) * channels);
+            let twin = if x == y { bit << channels } else { 0 };
+            let bits = &mut self.pair_bits[row / 2];
+            if *bits & bit != 0 {
+                continue;
+            }
+            *bits |= bit | twin;
+            let at = (s * n + x) * columns + c;
+            red.set(at, 1.0);
+            if plan.quantifiers == 2 {
+                red.add(at + channels, 1.0);
+            }
+        }
+        if plan.quantifiers == 2 {
+            // From how many hold to whether all do.
+            let others = n - usize::from(index.distinct);
+            for x in 0..n {
+                let at = (s * n + x) * columns + channels;
+                for i in at..at + channels {
+                    let holds = red.at(i) == others as f32;
+                    red.set(i, f32::from(u8::from(holds)));
+                }
+            }
+        }
+        let mut pairs = self.pair_bits.iter();
+        for a in 0..n {
+            for b in a + usize::from(index.distinct)..n {
+                let bits = *pairs.next().expect("one for each pair");
+                let pattern = self.patterns.number(bits);
+                let class = key(self.type_of[a], self.type_of[b], pattern);
+                self.of_pairs.push(self.pairs.number(class));
+            }
+        }
+    }
+
+    /// The class of every orbit, and where the values of every tuple lie.
+    fn find_orbits(&mut self, plan: &Plan, index: &GroupIndex) {
+        let n = index.objects;
+        let apart = usize::from(index.distinct);
+        self.places.resize(index.structures * n * n * n, 0);
+        let width = (plan.features * SIX) as u32;
+        let mut pairs = &self.of_pairs[..];
+        let mut matrix = vec![0u64; n * n];
+        for places in self.places.chunks_exact_mut(n * n * n) {
+            let (own, rest) = pairs.split_at(index.pairs);
+            pairs = rest;
+            for (to, &row) in matrix.iter_mut().zip(&index.row_of) {
+                *to = own
+                    .get(row as usize / 2)
+                    .map_or(0, |&class| u64::from(class));
+            }
+            for x in 0..n {
+                for y in x + apart..n {
+                    let xy = matrix[x * n + y] << 42;
+                    let first = y + apart;
+                    let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
+                    for z in first..n {
+                        let key = xy | xz[z] << 21 | yz[z];
+                        let at = self.orbits.number(key) * width;
+                        // A tuple that several orders name has its values at the first.
+                        places[(z * n + y) * n + x] = at + 5 * BLOCK as u32;
+                        places[(z * n + x) * n + y] = at + 4 * BLOCK as u32;
+                        places[(y * n + z) * n + x] = at + 3 * BLOCK as u32;
+                        places[(y * n + x) * n + z] = at + 2 * BLOCK as u32;
+                        places[(x * n + z) * n + y] = at + BLOCK as u32;
+                        places[(x * n + y) * n + z] = at;
+                    }
+                }
+            }
+        }
+        self.orbit_members
+            .extend(self.orbits.keys.iter().map(|&k| parts(k)));
+    }
+
+    /// The propositions of each type, as rows.
+    pub(super) fn type_inputs(&self, channels: usize, to: &mut Buffer) {
+        to.reserve(self.types() * channels);
+        let rows = &mut to.as_mut_slice()[..self.types() * channels];
+        if channels > 0 {
+            for (row, &bits) in rows.chunks_exact_mut(channels).zip(&self.types.keys) {
+                for (c, to) in row.iter_mut().enumerate() {
+                    *to = bit(bits, c);
+                }
+            }
+        }
+    }
+
+    /// The propositions of each class of pairs, as sums and differences in the first columns of its rows.
+    pub(super) fn pair_inputs(&self, channels: usize, stride: usize, to: &mut Buffer) {
+        for (i, &pair) in self.pairs.keys.iter().enumerate() {
+            let bits = self.patterns.keys[parts(pair)[2] as usize];
+            for c in 0..channels {
+                let (ab, ba) = (bit(bits, c), bit(bits, c + channels));
+                to.set(2 * i * stride + c, ab + ba);
+                to.set((2 * i + 1) * stride + c, ab - ba);
+            }
+        }
+    }
+}
+
+fn bit(bits: u64, c: usize) -> f32 {
+    f32::from((bits >> c & 1) as u8)
+}

@@ -1,0 +1,403 @@
+//! Reductions over the third object of a triple, tuple by tuple, for several structures, and their gradients.
+//!
+//! A tuple (a, b, z) has the value
+//!
+//! ```text
+//! expanded(b, z)[0] + expanded(a, z)[1] + expanded(a, b)[2] + table[class and order of the tuple]
+//! ```
+//!
+//! in this order of additions whatever the tuple is, so that unlike tuples that tie exactly do so in f32 too. All tuples of
+//! one (a, b) are taken together: ties are counted and their shares given in one place, and each tuple counts once.
+
+use super::rows_gradient::add;
+use super::vector::{Kernel, Vector};
+use crate::plan::BLOCK;
+
+/// The tuples, and what their values are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Tuples<'a> {
+    pub(crate) structures: usize,
+    pub(crate) objects: usize,
+    /// Leave out tuples that repeat an object.
+    pub(crate) distinct: bool,
+    /// Rows of pairs a structure has.
+    pub(crate) rows: usize,
+    /// `[a][b]`: the row of (a, b), in the first structure.
+    pub(crate) row_of: &'a [u32],
+    /// `[structure][a][b][z]`: where in the table the tuple's class and order lie.
+    pub(crate) places: &'a [u32],
+    /// `[class][feature block][6][8]`, or null.
+    pub(crate) table: *const f32,
+    /// `[row][3][features]`, or null.
+    pub(crate) expanded: *const f32,
+    pub(crate) features: usize,
+}
+
+/// All tuples (a, b, ·), for eight features.
+struct Run<'a, V, const F: usize> {
+    a: usize,
+    b: usize,
+    distinct: bool,
+    /// The rows of (a, ·) and (b, ·).
+    rows: [&'a [u32]; 2],
+    places: &'a [u32],
+    table: *const f32,
+    expanded: *const f32,
+    ab: V,
+    width: usize,
+}
+
+impl<V: Vector, const F: usize> Run<'_, V, F> {
+    #[inline(always)]
+    fn holds(&self, z: usize) -> bool {
+        !self.distinct || (z != self.a && z != self.b)
+    }
+
+    #[inline(always)]
+    unsafe fn value<const TABLE: bool, const PAIRS: bool>(&self, z: usize) -> V {
+        // SAFETY: the caller gives a tuple that exists.
+        unsafe {
+            let mut value = V::splat(0.0);
+            if PAIRS {
+                let [az, bz] = self.parts(z);
+                let (az, bz) = (self.expanded.add(az), self.expanded.add(bz));
+                value = V::load(bz).add(V::load(az)).add(self.ab);
+            }
+            if TABLE {
+                let t = V::load(self.table.add(*self.places.get_unchecked(z) as usize));
+                value = if PAIRS { value.add(t) } else { t };
+            }
+            value
+        }
+    }
+
+    /// Where (a, z) without position 1 and (b, z) without position 0 lie in `expanded`.
+    #[inline(always)]
+    unsafe fn parts(&self, z: usize) -> [usize; 2] {
+        // SAFETY: the caller gives a tuple that exists.
+        unsafe {
+            let az = *self.rows[0].get_unchecked(z) as usize;
+            let bz = *self.rows[1].get_unchecked(z) as usize;
+            let width = if F > 0 { F } else { self.width };
+            [az * 3 * width + width, bz * 3 * width]
+        }
+    }
+}
+
+impl<'a> Tuples<'a> {
+    /// The tuples (a, b, ·) of one structure, features f .. f + 8.
+    #[inline(always)]
+    unsafe fn run<V: Vector, const F: usize, const PAIRS: bool>(
+        &self,
+        structure: usize,
+        a: usize,
+        b: usize,
+        f: usize,
+    ) -> Run<'a, V, F> {
+        let n = self.objects;
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            let mut ab = V::splat(0.0);
+            let mut expanded = self.expanded;
+            if PAIRS {
+                expanded = expanded.add(structure * self.rows * 3 * self.features + f);
+                let row = *self.row_of.get_unchecked(a * n + b) as usize;
+                ab = V::load(expanded.add((row * 3 + 2) * self.features));
+            }
+            let places = ((structure * n + a) * n + b) * n;
+            Run {
+                a,
+                b,
+                distinct: self.distinct,
+                rows: [
+                    self.row_of.get_unchecked(a * n..(a + 1) * n),
+                    self.row_of.get_unchecked(b * n..(b + 1) * n),
+                ],
+                places: self.places.get(places..places + n).unwrap_or(&[]),
+                table: self.table.wrapping_add(f * super::orbit::SIX),
+                expanded,
+                ab,
+                width: self.features,
+            }
+        }
+    }
+
+    /// Whether the tuples (a, b, ·) take part.
+    #[inline(always)]
+    fn holds(&self, a: usize, b: usize) -> bool {
+        !self.distinct || a != b
+    }
+}
+
+/// The extrema over z.
+pub(crate) struct ReduceThirds<'a> {
+    pub(crate) tuples: Tuples<'a>,
+    pub(crate) both: bool,
+    /// `[row][features for each quantifier]`.
+    pub(crate) best: *mut f32,
+}
+
+/// Chooses the constants of a pass by what is there.
+macro_rules! choose {
+    ($self:ident, $v:ty) => {
+        // Eight features are the rule, and then every offset is a constant.
+        if $self.tuples.features == BLOCK {
+            choose!($self, $v, BLOCK)
+        } else {
+            choose!($self, $v, 0)
+        }
+    };
+    ($self:ident, $v:ty, $f:expr) => {
+        match (
+            $self.tuples.table.is_null(),
+            $self.tuples.expanded.is_null(),
+            $self.both,
+        ) {
+            (false, true, false) => $self.pass::<$v, $f, true, false, false>(),
+            (false, true, true) => $self.pass::<$v, $f, true, false, true>(),
+            (false, false, false) => $self.pass::<$v, $f, true, true, false>(),
+            (false, false, true) => $self.pass::<$v, $f, true, true, true>(),
+            (true, _, false) => $self.pass::<$v, $f, false, true, false>(),
+            (true, _, true) => $self.pass::<$v, $f, false, true, true>(),
+        }
+    };
+}
+
+impl Kernel for ReduceThirds<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: see `pass`.
+        unsafe { choose!(self, V) }
+    }
+}
+
+impl ReduceThirds<'_> {
+    #[inline(always)]
+    unsafe fn pass<
+        V: Vector,
+        const F: usize,
+        const TABLE: bool,
+        const PAIRS: bool,
+        const BOTH: bool,
+    >(
+        &self,
+    ) {
+        let tuples = &self.tuples;
+        let n = tuples.objects;
+        let features = if F > 0 { F } else { tuples.features };
+        let columns = features * (1 + usize::from(BOTH));
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            for structure in 0..tuples.structures {
+                for a in 0..n {
+                    for b in (0..n).filter(|&b| tuples.holds(a, b)) {
+                        let row = structure * tuples.rows
+                            + *tuples.row_of.get_unchecked(a * n + b) as usize;
+                        for f in (0..features).step_by(V::LANES) {
+                            let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
+                            let mut max = V::splat(f32::NEG_INFINITY);
+                            let mut min = V::splat(f32::INFINITY);
+                            for z in (0..n).filter(|&z| run.holds(z)) {
+                                let v = run.value::<TABLE, PAIRS>(z);
+                                max = v.max(max);
+                                if BOTH {
+                                    min = v.min(min);
+                                }
+                            }
+                            // Both rows of (a, a) hold the same tuple.
+                            for row in row..=row + usize::from(a == b) {
+                                let to = self.best.add(row * columns + f);
+                                max.store(to);
+                                if BOTH {
+                                    min.store(to.add(features));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The gradients of those extrema, from the gradients of sums and differences of pairs.
+pub(crate) struct ExtremaGradient {
+    pub(crate) pairs: usize,
+    /// Whether the reduction was over pre-activations.
+    pub(crate) slope: bool,
+    /// Columns: features for each quantifier.
+    pub(crate) columns: usize,
+    /// Sums and differences, from the first column of row 0 on.
+    pub(crate) red: *const f32,
+    pub(crate) d_red: *const f32,
+    pub(crate) red_stride: usize,
+    /// `[row][columns]`.
+    pub(crate) d_best: *mut f32,
+}
+
+impl Kernel for ExtremaGradient {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: pairs and columns are within the tensors.
+        unsafe {
+            let half = V::splat(0.5);
+            for pair in 0..self.pairs {
+                for c in (0..self.columns).step_by(V::LANES) {
+                    let at = 2 * pair * self.red_stride + c;
+                    let sum = V::load(self.d_red.add(at));
+                    let difference = V::load(self.d_red.add(at + self.red_stride));
+                    let (mut ab, mut ba) = (sum.add(difference), sum.sub(difference));
+                    if self.slope {
+                        let sum = V::load(self.red.add(at)).mul(half);
+                        let difference = V::load(self.red.add(at + self.red_stride)).mul(half);
+                        ab = ab.mul(super::rows_gradient::slope(sum.add(difference)));
+                        ba = ba.mul(super::rows_gradient::slope(sum.sub(difference)));
+                    }
+                    let to = self.d_best.add(2 * pair * self.columns + c);
+                    ab.store(to);
+                    ba.store(to.add(self.columns));
+                }
+            }
+        }
+    }
+}
+
+/// Gives the gradients of the extrema over z to the tuples that attain them, in equal parts, and on to
+/// what their values are made of.
+pub(crate) struct ThirdsGradient<'a> {
+    pub(crate) tuples: Tuples<'a>,
+    pub(crate) both: bool,
+    /// `[row][features for each quantifier]`: the extrema and their gradients.
+    pub(crate) best: *const f32,
+    pub(crate) d_best: *const f32,
+    /// As the table, added to, or null.
+    pub(crate) d_table: *mut f32,
+    /// As `expanded`, added to, or null.
+    pub(crate) d_expanded: *mut f32,
+    /// `[object][8]`, the values of the tuples at hand.
+    pub(crate) values: *mut f32,
+}
+
+impl Kernel for ThirdsGradient<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: see `pass`.
+        unsafe { choose!(self, V) }
+    }
+}
+
+impl ThirdsGradient<'_> {
+    #[inline(always)]
+    unsafe fn pass<
+        V: Vector,
+        const F: usize,
+        const TABLE: bool,
+        const PAIRS: bool,
+        const BOTH: bool,
+    >(
+        &self,
+    ) {
+        let tuples = &self.tuples;
+        let n = tuples.objects;
+        let features = if F > 0 { F } else { tuples.features };
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            for structure in 0..tuples.structures {
+                for a in 0..n {
+                    for b in (0..n).filter(|&b| tuples.holds(a, b)) {
+                        for f in (0..features).step_by(V::LANES) {
+                            let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
+                            self.share::<V, F, TABLE, PAIRS, BOTH>(&run, structure, f);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tuples of one run.
+    #[inline(always)]
+    unsafe fn share<
+        V: Vector,
+        const F: usize,
+        const TABLE: bool,
+        const PAIRS: bool,
+        const BOTH: bool,
+    >(
+        &self,
+        run: &Run<'_, V, F>,
+        structure: usize,
+        f: usize,
+    ) {
+        let features = if F > 0 { F } else { self.tuples.features };
+        let n = self.tuples.objects;
+        let columns = features * (1 + usize::from(BOTH));
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            let one = V::splat(1.0);
+            let zero = V::splat(0.0);
+            let local = *run.rows[0].get_unchecked(run.b) as usize;
+            let row = structure * self.tuples.rows + local;
+            let at = row * columns + f;
+            let (max, mut min) = (V::load(self.best.add(at)), zero);
+            let (mut share_max, mut share_min) = (V::load(self.d_best.add(at)), zero);
+            if BOTH {
+                min = V::load(self.best.add(at + features));
+                share_min = V::load(self.d_best.add(at + features));
+            }
+            if run.a == run.b {
+                // The second row of (a, a) is the same tuple.
+                let at = at + columns;
+                share_max = share_max.add(V::load(self.d_best.add(at)));
+                if BOTH {
+                    share_min = share_min.add(V::load(self.d_best.add(at + features)));
+                }
+            }
+            if share_max.all_zero() && share_min.all_zero() {
+                return;
+            }
+            let (mut ties_max, mut ties_min) = (zero, zero);
+            for z in (0..n).filter(|&z| run.holds(z)) {
+                let v = run.value::<TABLE, PAIRS>(z);
+                if PAIRS {
+                    v.store(self.values.add(z * V::LANES));
+                }
+                ties_max = ties_max.add(v.where_equal(max, one));
+                if BOTH {
+                    ties_min = ties_min.add(v.where_equal(min, one));
+                }
+            }
+            share_max = share_max.div(ties_max);
+            if BOTH {
+                share_min = share_min.div(ties_min);
+            }
+            let d_table = self.d_table.wrapping_add(f * super::orbit::SIX);
+            let base = structure * self.tuples.rows * 3 * features + f;
+            let d_expanded = self.d_expanded.wrapping_add(base);
+            let mut total = zero;
+            for z in (0..n).filter(|&z| run.holds(z)) {
+                let v = if PAIRS {
+                    V::load(self.values.add(z * V::LANES))
+                } else {
+                    run.value::<TABLE, PAIRS>(z)
+                };
+                let mut d = v.where_equal(max, share_max);
+                if BOTH {
+                    d = d.add(v.where_equal(min, share_min));
+                }
+                if TABLE {
+                    add(d_table.add(*run.places.get_unchecked(z) as usize), d);
+                }
+                if PAIRS {
+                    let [az, bz] = run.parts(z);
+                    add(d_expanded.add(az), d);
+                    add(d_expanded.add(bz), d);
+                    total = total.add(d);
+                }
+            }
+            if PAIRS {
+                add(d_expanded.add((local * 3 + 2) * features), total);
+            }
+        }
+    }
+}
