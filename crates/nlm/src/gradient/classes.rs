@@ -79,6 +79,9 @@ fn parts(key: u64) -> [u32; 3] {
     [42, 21, 0].map(|shift| (key >> shift) as u32 & ((1 << 21) - 1))
 }
 
+/// So many bits number the classes of pairs where these are few.
+const SMALL_BITS: u32 = 6;
+
 /// The permutations of three in lexicographic order, as everywhere.
 const ORDERS: [[usize; 3]; SIX] = [
     [0, 1, 2],
@@ -123,6 +126,8 @@ pub(super) struct Classes {
     /// Orbits by the classes of their pairs, and the classes of these.
     named_orbits: Numbers,
     orbit_places: Vec<[u32; SIX]>,
+    /// `[xy][xz][yz]`: numbers of orbits plus one, where there are few classes of pairs; zero between groups.
+    small_orbits: Vec<u32>,
     orbits: Numbers,
     reversed: Vec<u32>,
     /// The unary propositions of the objects at hand, then their order by type.
@@ -165,6 +170,7 @@ impl Classes {
             + (self.places.capacity() + self.members.capacity()) * 4
             + self.orbit_members.capacity() * 12
             + self.orbit_places.capacity() * 24
+            + self.small_orbits.capacity() * 4
     }
 
     /// How many types, classes of pairs and classes of orbits there are.
@@ -199,6 +205,8 @@ impl Classes {
         ] {
             numbers.clear();
         }
+        // The empty pattern is the first.
+        self.patterns.number(0);
         self.of_pairs.clear();
         self.orbit_places.clear();
         for (s, structure) in structures.iter().enumerate() {
@@ -330,7 +338,12 @@ impl Classes {
         for a in 0..n {
             for b in a + usize::from(index.distinct)..n {
                 let bits = *pairs.next().expect("one for each pair");
-                let pattern = self.patterns.number(bits);
+                // Most pairs are empty.
+                let pattern = if bits == 0 {
+                    0
+                } else {
+                    self.patterns.number(bits)
+                };
                 let class = key(self.type_of[a], self.type_of[b], pattern);
                 self.of_pairs.push(self.pairs.number(class));
             }
@@ -382,6 +395,17 @@ impl Classes {
         SLOTS[best.1].map(|slot| at + (slot * BLOCK) as u32)
     }
 
+    /// The number of an orbit with this key, where there are few classes of pairs.
+    #[inline]
+    fn number_small(&mut self, place: usize, key: u64) -> u32 {
+        let known = &mut self.small_orbits[place];
+        if *known == 0 {
+            self.named_orbits.keys.push(key);
+            *known = self.named_orbits.keys.len() as u32;
+        }
+        *known - 1
+    }
+
     /// The class of every orbit, and where the values of every tuple lie.
     fn find_orbits(&mut self, plan: &Plan, index: &GroupIndex) {
         let n = index.objects;
@@ -390,6 +414,10 @@ impl Classes {
         self.reverse_pairs(plan.inputs(2));
         let mut all = std::mem::take(&mut self.places);
         all.resize(index.structures * n * n * n, 0);
+        let small = self.pairs() <= 1 << SMALL_BITS;
+        if small {
+            self.small_orbits.resize(1 << (3 * SMALL_BITS), 0);
+        }
         let mut matrix = vec![0u64; n * n];
         for (structure, places) in all.chunks_exact_mut(n * n * n).enumerate() {
             let own = &self.of_pairs[structure * index.pairs..(structure + 1) * index.pairs];
@@ -399,11 +427,17 @@ impl Classes {
             }
             for x in 0..n {
                 for y in x + apart..n {
-                    let xy = matrix[x * n + y] << 42;
+                    let xy = matrix[x * n + y];
                     let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
                     for z in y + apart..n {
-                        let key = xy | xz[z] << 21 | yz[z];
-                        let orbit = self.named_orbits.number(key) as usize;
+                        let key = xy << 42 | xz[z] << 21 | yz[z];
+                        let orbit = if small {
+                            let place = xy << (2 * SMALL_BITS) | xz[z] << SMALL_BITS | yz[z];
+                            self.number_small(place as usize, key)
+                        } else {
+                            self.named_orbits.number(key)
+                        };
+                        let orbit = orbit as usize;
                         if orbit == self.orbit_places.len() {
                             let six = self.six_places(key, width);
                             self.orbit_places.push(six);
@@ -418,6 +452,13 @@ impl Classes {
                         places[(x * n + y) * n + z] = six[0];
                     }
                 }
+            }
+        }
+        if small {
+            for &key in &self.named_orbits.keys {
+                let [xy, xz, yz] = parts(key);
+                let place = xy << (2 * SMALL_BITS) | xz << SMALL_BITS | yz;
+                self.small_orbits[place as usize] = 0;
             }
         }
         self.places = all;
