@@ -346,6 +346,13 @@ impl Prepared {
             Some(_) => self.groups(batch, false, Shape::group(batch[0].objects())),
             None => self.groups(batch, false, self.simd.lanes()),
         };
+        gradient.fill(0.0);
+        if let (Some(shape), 1) = (by_classes, all.groups.len()) {
+            // One group needs no sum of its own.
+            let group = self.gradient_group(shape, batch);
+            let engine = &mut workspace.engines[0].gradient;
+            return Ok(engine.run(&group, d_value, gradient));
+        }
         let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
             let members = &all.groups[g];
             let structures: Vec<&Structure> =
@@ -368,7 +375,6 @@ impl Prepared {
             engine.states.backward(&group, &d_values, &mut partial);
             (values, partial)
         });
-        gradient.fill(0.0);
         let mut values = vec![0.0; batch.len()];
         for (g, (group_values, partial)) in all.groups.iter().zip(results) {
             for (&i, v) in g.iter().zip(group_values) {

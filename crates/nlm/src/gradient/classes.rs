@@ -79,12 +79,57 @@ fn parts(key: u64) -> [u32; 3] {
     [42, 21, 0].map(|shift| (key >> shift) as u32 & ((1 << 21) - 1))
 }
 
+/// So many bits number the classes of pairs where these are few.
+const SMALL_BITS: u32 = 6;
+
+/// The permutations of three in lexicographic order, as everywhere.
+const ORDERS: [[usize; 3]; SIX] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
+
+/// `[p][s]`: which order of an orbit (c0, c1, c2) the order s of (o0, o1, o2) is, where c_i = o_p(i).
+const SLOTS: [[usize; SIX]; SIX] = {
+    let mut slots = [[0; SIX]; SIX];
+    let mut p = 0;
+    while p < SIX {
+        let mut place = [0; 3];
+        let mut i = 0;
+        while i < 3 {
+            place[ORDERS[p][i]] = i;
+            i += 1;
+        }
+        let mut s = 0;
+        while s < SIX {
+            let [a, b, _] = ORDERS[s];
+            let mut slot = 0;
+            while ORDERS[slot][0] != place[a] || ORDERS[slot][1] != place[b] {
+                slot += 1;
+            }
+            slots[p][s] = slot;
+            s += 1;
+        }
+        p += 1;
+    }
+    slots
+};
+
 #[derive(Default)]
 pub(super) struct Classes {
     types: Numbers,
     patterns: Numbers,
     pairs: Numbers,
+    /// Orbits by the classes of their pairs, and the classes of these.
+    named_orbits: Numbers,
+    orbit_places: Vec<[u32; SIX]>,
+    /// `[xy][xz][yz]`: numbers of orbits plus one, where there are few classes of pairs; zero between groups.
+    small_orbits: Vec<u32>,
     orbits: Numbers,
+    reversed: Vec<u32>,
     /// The unary propositions of the objects at hand, then their order by type.
     bits: Vec<u64>,
     order: Vec<u16>,
@@ -112,12 +157,20 @@ pub(super) struct Inputs<'a> {
 
 impl Classes {
     pub(super) fn bytes(&self) -> usize {
-        let numbers = [&self.types, &self.patterns, &self.pairs, &self.orbits];
+        let numbers = [
+            &self.types,
+            &self.patterns,
+            &self.pairs,
+            &self.named_orbits,
+            &self.orbits,
+        ];
         numbers.into_iter().map(Numbers::bytes).sum::<usize>()
             + self.pair_bits.capacity() * 8
             + (self.of_pairs.capacity() + 2 * self.ends.capacity()) * 4
             + (self.places.capacity() + self.members.capacity()) * 4
             + self.orbit_members.capacity() * 12
+            + self.orbit_places.capacity() * 24
+            + self.small_orbits.capacity() * 4
     }
 
     /// How many types, classes of pairs and classes of orbits there are.
@@ -147,11 +200,15 @@ impl Classes {
             &mut self.types,
             &mut self.patterns,
             &mut self.pairs,
+            &mut self.named_orbits,
             &mut self.orbits,
         ] {
             numbers.clear();
         }
+        // The empty pattern is the first.
+        self.patterns.number(0);
         self.of_pairs.clear();
+        self.orbit_places.clear();
         for (s, structure) in structures.iter().enumerate() {
             for (c, _) in structure.propositions(0) {
                 inputs.own[0].set(s * plan.own_columns[0] + c, 1.0);
@@ -166,11 +223,14 @@ impl Classes {
                 debug_assert_eq!(plan.inputs(2), 0);
             }
         }
+        self.members.clear();
+        self.orbit_members.clear();
+        if plan.max_arity == 3 {
+            self.find_orbits(plan, index);
+        }
         self.ends.clear();
         let ends = self.pairs.keys.iter().map(|&pair| parts(pair));
         self.ends.extend(ends.map(|[a, b, _]| [a, b]));
-        self.members.clear();
-        self.orbit_members.clear();
         if !pairs {
             return;
         }
@@ -181,9 +241,6 @@ impl Classes {
                 .iter()
                 .map(|&row| 2 * of_pairs[row as usize / 2] + row % 2),
         );
-        if plan.max_arity == 3 {
-            self.find_orbits(plan, index);
-        }
     }
 
     /// Gives the objects of a structure names in the order of their types, so that fewer orbits differ.
@@ -281,48 +338,130 @@ impl Classes {
         for a in 0..n {
             for b in a + usize::from(index.distinct)..n {
                 let bits = *pairs.next().expect("one for each pair");
-                let pattern = self.patterns.number(bits);
+                // Most pairs are empty.
+                let pattern = if bits == 0 {
+                    0
+                } else {
+                    self.patterns.number(bits)
+                };
                 let class = key(self.type_of[a], self.type_of[b], pattern);
                 self.of_pairs.push(self.pairs.number(class));
             }
         }
     }
 
+    /// The class of each class of pairs the other way round; of objects of one type only.
+    fn reverse_pairs(&mut self, channels: usize) {
+        self.reversed.clear();
+        let mut class = 0;
+        while class < self.pairs() {
+            let [a, b, pattern] = parts(self.pairs.keys[class]);
+            let mut reversed = class as u32;
+            if a == b {
+                let bits = self.patterns.keys[pattern as usize];
+                let (ab, ba) = (bits & ((1 << channels) - 1), bits >> channels);
+                let pattern = self.patterns.number(ab << channels | ba);
+                reversed = self.pairs.number(key(a, a, pattern));
+            }
+            self.reversed.push(reversed);
+            class += 1;
+        }
+    }
+
+    /// The place in a table of each of the six orders of an orbit with this key.
+    ///
+    /// Objects of one type are named in any order, so that orbits come in several orders of one class: the
+    /// one with the least key stands for all.
+    #[cold]
+    fn six_places(&mut self, orbit: u64, width: u32) -> [u32; SIX] {
+        let [xy, xz, yz] = parts(orbit);
+        let (first, last) = (self.pairs.keys[xy as usize], self.pairs.keys[yz as usize]);
+        let ([x, y, _], [_, z, _]) = (parts(first), parts(last));
+        let reversed = |class: u32| self.reversed[class as usize];
+        let (yx, zx, zy) = (reversed(xy), reversed(xz), reversed(yz));
+        let mut best = (orbit, 0);
+        for (order, key, allowed) in [
+            (1, key(xz, xy, zy), y == z),
+            (2, key(yx, yz, xz), x == y),
+            (3, key(yz, yx, zx), x == y && y == z),
+            (4, key(zx, zy, xy), x == y && y == z),
+            (5, key(zy, zx, yx), x == y && y == z),
+        ] {
+            if allowed {
+                best = best.min((key, order));
+            }
+        }
+        let at = self.orbits.number(best.0) * width;
+        SLOTS[best.1].map(|slot| at + (slot * BLOCK) as u32)
+    }
+
+    /// The number of an orbit with this key, where there are few classes of pairs.
+    #[inline]
+    fn number_small(&mut self, place: usize, key: u64) -> u32 {
+        let known = &mut self.small_orbits[place];
+        if *known == 0 {
+            self.named_orbits.keys.push(key);
+            *known = self.named_orbits.keys.len() as u32;
+        }
+        *known - 1
+    }
+
     /// The class of every orbit, and where the values of every tuple lie.
     fn find_orbits(&mut self, plan: &Plan, index: &GroupIndex) {
         let n = index.objects;
         let apart = usize::from(index.distinct);
-        self.places.resize(index.structures * n * n * n, 0);
         let width = (plan.features * SIX) as u32;
-        let mut pairs = &self.of_pairs[..];
+        self.reverse_pairs(plan.inputs(2));
+        let mut all = std::mem::take(&mut self.places);
+        all.resize(index.structures * n * n * n, 0);
+        let small = self.pairs() <= 1 << SMALL_BITS;
+        if small {
+            self.small_orbits.resize(1 << (3 * SMALL_BITS), 0);
+        }
         let mut matrix = vec![0u64; n * n];
-        for places in self.places.chunks_exact_mut(n * n * n) {
-            let (own, rest) = pairs.split_at(index.pairs);
-            pairs = rest;
+        for (structure, places) in all.chunks_exact_mut(n * n * n).enumerate() {
+            let own = &self.of_pairs[structure * index.pairs..(structure + 1) * index.pairs];
             for (to, &row) in matrix.iter_mut().zip(&index.row_of) {
-                *to = own
-                    .get(row as usize / 2)
-                    .map_or(0, |&class| u64::from(class));
+                let class = own.get(row as usize / 2);
+                *to = class.map_or(0, |&class| u64::from(class));
             }
             for x in 0..n {
                 for y in x + apart..n {
-                    let xy = matrix[x * n + y] << 42;
-                    let first = y + apart;
+                    let xy = matrix[x * n + y];
                     let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
-                    for z in first..n {
-                        let key = xy | xz[z] << 21 | yz[z];
-                        let at = self.orbits.number(key) * width;
+                    for z in y + apart..n {
+                        let key = xy << 42 | xz[z] << 21 | yz[z];
+                        let orbit = if small {
+                            let place = xy << (2 * SMALL_BITS) | xz[z] << SMALL_BITS | yz[z];
+                            self.number_small(place as usize, key)
+                        } else {
+                            self.named_orbits.number(key)
+                        };
+                        let orbit = orbit as usize;
+                        if orbit == self.orbit_places.len() {
+                            let six = self.six_places(key, width);
+                            self.orbit_places.push(six);
+                        }
+                        let six = &self.orbit_places[orbit];
                         // A tuple that several orders name has its values at the first.
-                        places[(z * n + y) * n + x] = at + 5 * BLOCK as u32;
-                        places[(z * n + x) * n + y] = at + 4 * BLOCK as u32;
-                        places[(y * n + z) * n + x] = at + 3 * BLOCK as u32;
-                        places[(y * n + x) * n + z] = at + 2 * BLOCK as u32;
-                        places[(x * n + z) * n + y] = at + BLOCK as u32;
-                        places[(x * n + y) * n + z] = at;
+                        places[(z * n + y) * n + x] = six[5];
+                        places[(z * n + x) * n + y] = six[4];
+                        places[(y * n + z) * n + x] = six[3];
+                        places[(y * n + x) * n + z] = six[2];
+                        places[(x * n + z) * n + y] = six[1];
+                        places[(x * n + y) * n + z] = six[0];
                     }
                 }
             }
         }
+        if small {
+            for &key in &self.named_orbits.keys {
+                let [xy, xz, yz] = parts(key);
+                let place = xy << (2 * SMALL_BITS) | xz << SMALL_BITS | yz;
+                self.small_orbits[place as usize] = 0;
+            }
+        }
+        self.places = all;
         self.orbit_members
             .extend(self.orbits.keys.iter().map(|&k| parts(k)));
     }

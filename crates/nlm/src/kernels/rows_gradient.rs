@@ -96,31 +96,41 @@ pub(crate) struct InputGradient<'a> {
 impl Kernel for InputGradient<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
+        const THREE: usize = 3 * BLOCK;
         // SAFETY: the passes cover all columns and outputs, which are whole blocks.
         unsafe {
-            for f in (0..self.outputs).step_by(BLOCK) {
+            let mut f = 0;
+            while f < self.outputs {
+                // As many weights as there are registers for.
+                let three = V::WIDE && f + THREE <= self.outputs;
                 let mut c = 0;
                 while c < self.columns {
-                    c += if V::WIDE && c + 2 * BLOCK <= self.columns {
-                        self.pass::<V, 2>(c, f)
+                    let left = self.columns - c;
+                    c += if three {
+                        self.pass::<V, 1, THREE>(c, f)
+                    } else if V::WIDE && left >= THREE {
+                        self.pass::<V, 3, BLOCK>(c, f)
+                    } else if V::WIDE && left >= 2 * BLOCK {
+                        self.pass::<V, 2, BLOCK>(c, f)
                     } else {
-                        self.pass::<V, 1>(c, f)
+                        self.pass::<V, 1, BLOCK>(c, f)
                     };
                 }
+                f += if three { THREE } else { BLOCK };
             }
         }
     }
 }
 
 impl InputGradient<'_> {
-    /// Columns c .. c + 8 B from outputs f .. f + 8, row by row: the weights stay in registers. Returns 8 B.
+    /// Columns c .. c + 8 B from outputs f .. f + K, row by row: the weights stay in registers. Returns 8 B.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // one index runs over several arrays
-    unsafe fn pass<V: Vector, const B: usize>(&self, c: usize, f: usize) -> usize {
+    unsafe fn pass<V: Vector, const B: usize, const K: usize>(&self, c: usize, f: usize) -> usize {
         // SAFETY: the caller gives columns and outputs that exist.
         unsafe {
-            let mut w = [[V::splat(0.0); B]; BLOCK];
-            for k in 0..BLOCK {
+            let mut w = [[V::splat(0.0); B]; K];
+            for k in 0..K {
                 for b in 0..B {
                     let at = (c + b * BLOCK) * self.outputs + (f + k) * V::LANES;
                     w[k][b] = V::load(self.weights.add(at));
@@ -133,7 +143,7 @@ impl InputGradient<'_> {
                 for b in 0..B {
                     acc[b] = V::load(dx.add(b * V::LANES));
                 }
-                for k in 0..BLOCK {
+                for k in 0..K {
                     let d = V::splat(*dy.add(k));
                     for b in 0..B {
                         acc[b] = d.mul_add(w[k][b], acc[b]);
