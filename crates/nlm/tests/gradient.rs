@@ -262,5 +262,9 @@ fn many_objects_need_little_memory() {
     assert!((values[0] - evaluated[0]).abs() <= 1e-5 * values[0].abs().max(1.0));
     assert!(gradient.iter().all(|g| g.is_finite()));
     assert!(gradient.iter().any(|&g| g != 0.0));
-    assert!(workspace.bytes_per_thread() < 256 << 20);
+    assert!(
+        workspace.bytes_per_thread() < 256 << 20,
+        "{}",
+        workspace.bytes_per_thread()
+    );
 }
