@@ -268,9 +268,9 @@ impl Classes {
                 for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
                     *to = self.class(key([xy, xz, yz]));
                 }
-            }
-            if self.members.len() > most {
-                return false;
+                if self.members.len() > most {
+                    return false;
+                }
             }
         }
         true
