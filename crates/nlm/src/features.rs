@@ -224,7 +224,8 @@ impl FeatureEngine {
         }
         let rows = index.rows(top);
         self.raw.reserve(index.group * (rows + 1) * plan.features);
-        self.best.reserve(rows * plan.features * plan.quantifiers);
+        self.best
+            .reserve(2 * rows * plan.features * plan.quantifiers);
         self.expanded
             .reserve(index.group * 2 * index.objects * plan.features);
     }

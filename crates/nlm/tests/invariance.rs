@@ -99,8 +99,6 @@ fn a_workspace_may_serve_any_network_and_object_count_in_turn() {
     }
 }
 
-/// The same structure with objects renamed by a permutation, propositions in
-/// another order.
 /// Small structures are computed several at once where tables serve all of them. Here some have more types of
 /// objects than a table holds, and together they have so many that tables start afresh on the way.
 #[test]
@@ -148,6 +146,8 @@ fn structures_beside_it_change_no_bit_of_a_value() {
     }
 }
 
+/// The same structure with objects renamed by a permutation, propositions in
+/// another order.
 fn renamed(s: &Structure, config: &NlmConfig, names: &[usize]) -> Structure {
     let mut out = Structure::new(s.objects());
     for arity in (0..config.input_channels.len()).rev() {

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::ptr::null_mut;
 
 /// Classes times features a table holds; a structure with more classes has fewer layers finite.
-const TABLE_ROOM: usize = 1 << 17;
+const TABLE_ROOM: usize = 1 << 18;
 
 /// The layers of a structure whose triples are finite, and how orbits reach their class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,8 @@ pub(crate) struct Classes {
 /// Bits of a kind in a key. An entry is a key and, below it, a class.
 const KIND_BITS: u32 = 14;
 const CLASS_BITS: u32 = 64 - 3 * KIND_BITS;
+/// As many kinds of pairs can be told apart.
+pub(super) const MOST_KINDS: usize = (1 << KIND_BITS) - 1;
 /// No entry: there are fewer kinds than such a key would have.
 const FREE: u64 = u64::MAX;
 
@@ -266,9 +268,9 @@ impl Classes {
                 for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
                     *to = self.class(key([xy, xz, yz]));
                 }
-            }
-            if self.members.len() > most {
-                return false;
+                if self.members.len() > most {
+                    return false;
+                }
             }
         }
         true
@@ -487,7 +489,12 @@ mod tests {
             }
         }
         for _ in 0..facts {
-            s.insert(rng.below(binary), &[rng.below(objects), rng.below(objects)]);
+            let (c, x, y) = (rng.below(binary), rng.below(objects), rng.below(objects));
+            s.insert(c, &[x, y]);
+            if c == 2 {
+                // Both ways, so that three channels have 32 patterns.
+                s.insert(c, &[y, x]);
+            }
         }
         s
     }
@@ -523,7 +530,7 @@ mod tests {
             (8, 9, false, true, Quantifiers::Exists),
         ] {
             let nlm = Nlm::new(NlmConfig {
-                input_channels: vec![1, 5, 4],
+                input_channels: vec![1, 5, 6],
                 layers,
                 features,
                 quantifiers,
@@ -534,11 +541,11 @@ mod tests {
             .unwrap();
             let parameters = nlm.init(5);
             let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
-            let structures: Vec<Structure> = (0..24)
+            let structures: Vec<Structure> = (0..64)
                 .map(|i| {
                     let objects = 1 + rng.below(8);
-                    let (types, facts) = (1 + rng.below(12), rng.below(6 * objects));
-                    random(&mut rng, objects, types, facts, 2 + i / 8)
+                    let (types, facts) = (1 + rng.below(12), rng.below(2 * objects * objects));
+                    random(&mut rng, objects, types, facts, 3 + i / 16)
                 })
                 .collect();
             let right: Vec<f64> = structures
@@ -567,7 +574,11 @@ mod tests {
                     let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{what}");
                 }
-                assert!(used.patterns.numbering() > 1, "patterns numbered afresh");
+                assert!(
+                    used.patterns.numbering() > 1,
+                    "{what}: {} patterns",
+                    used.patterns.known().len()
+                );
                 assert_eq!(layers > 4, used.typed.len() > 0);
             }
         }
@@ -577,7 +588,7 @@ mod tests {
     #[test]
     fn too_many_classes_are_refused_whatever_came_before() {
         let nlm = Nlm::new(NlmConfig {
-            input_channels: vec![1, 5, 4],
+            input_channels: vec![1, 5, 6],
             layers: 5,
             features: 64,
             quantifiers: Quantifiers::ExistsForall,
@@ -592,11 +603,11 @@ mod tests {
         let (mut layers, mut afresh) = (Vec::new(), Vec::new());
         for (objects, types, facts, binary) in [
             (9, 3, 9, 1),
-            (30, 16, 300, 1),
+            (40, 16, 500, 1),
             (9, 4, 9, 2),
-            (30, 16, 900, 2),
-            (26, 16, 150, 1),
-            (25, 16, 150, 1),
+            (40, 16, 2500, 3),
+            (32, 16, 300, 1),
+            (31, 16, 300, 1),
             (9, 3, 9, 1),
         ] {
             let structure = random(&mut rng, objects, types, facts, binary);

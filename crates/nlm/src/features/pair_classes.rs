@@ -4,10 +4,10 @@
 //! too: a pair is a function of the unary propositions of both objects, their types, and of
 //! its pattern. So is what it adds to the triples of the first two layers.
 
-use super::classes::may_be_finite as triples_may_be_finite;
+use super::classes::{MOST_KINDS, may_be_finite as triples_may_be_finite};
 use super::index::Index;
 use super::names::Names;
-use super::patterns::{PATTERN_BITS, PATTERNS, Patterns, bit, differences, sums};
+use super::patterns::{KNOWN_PATTERNS, PATTERNS, Patterns, bit, differences, sums};
 use super::{FeatureEngine, Job};
 use crate::buffer::Buffer;
 use crate::kernels::class_tables::KindParts;
@@ -18,9 +18,13 @@ use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use std::ptr::{null, null_mut};
 
 /// More types than this in one structure, and its pairs are computed one by one.
-pub(super) const TYPES: usize = 1 << TYPE_BITS;
-const TYPE_BITS: u32 = 4;
-/// No class yet.
+pub(super) const TYPES: usize = 16;
+/// As many are numbered before numbers start afresh.
+const KNOWN_TYPES: usize = 1 << TYPE_BITS;
+const TYPE_BITS: u32 = 6;
+/// The classes a structure can have.
+const OWN_CLASSES: usize = TYPES * (TYPES + 1) / 2 * PATTERNS;
+/// No class yet, and no row of classes.
 const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
@@ -33,7 +37,9 @@ pub(crate) struct PairClasses {
     restarts: u64,
     /// The bits of each type.
     types: Vec<u64>,
-    /// `[type of a][type of b][pattern]`.
+    /// `[type of a][type of b]`: where in `class_of` these begin.
+    row_of: Vec<u32>,
+    /// `[row][pattern]`.
     class_of: Vec<u32>,
     /// The types and the pattern of each class.
     members: Vec<[u16; 3]>,
@@ -124,7 +130,8 @@ pub(super) fn may_be_finite(plan: &Plan) -> bool {
 
 impl PairClasses {
     pub(crate) fn bytes(&self) -> usize {
-        self.table.bytes() + (self.class_of.capacity() + self.of_pair.capacity()) * 4
+        self.table.bytes()
+            + (self.row_of.capacity() + self.class_of.capacity() + self.of_pair.capacity()) * 4
     }
 
     /// Whether the first layer's pairs come from the table.
@@ -144,8 +151,9 @@ impl PairClasses {
 
     /// The class of an empty pair with objects of these types, the first no later than the second.
     pub(super) fn empty(&self, a: u16, b: u16) -> Option<u32> {
-        let types = usize::from(a) << TYPE_BITS | usize::from(b);
-        Some(self.class_of[types << PATTERN_BITS]).filter(|&class| class != NONE)
+        let row = self.row_of[usize::from(a) << TYPE_BITS | usize::from(b)];
+        let class = *self.class_of.get(row as usize)?;
+        (class != NONE).then_some(class)
     }
 
     /// The class of each pair of the structures at hand.
@@ -195,8 +203,9 @@ impl PairClasses {
         self.record = Record::new(plan);
         self.restarts += 1;
         self.types.clear();
+        self.row_of.clear();
+        self.row_of.resize(KNOWN_TYPES * KNOWN_TYPES, NONE);
         self.class_of.clear();
-        self.class_of.resize(TYPES * TYPES * PATTERNS, NONE);
         self.members.clear();
         self.of_types.clear();
         self.filled = 0;
@@ -217,7 +226,8 @@ impl PairClasses {
         names: &Names,
         patterns: &Patterns,
     ) {
-        if self.patterns != patterns.numbering() {
+        let full = self.members.len() + OWN_CLASSES > MOST_KINDS;
+        if full || self.patterns != patterns.numbering() {
             self.restart(job.plan, patterns.numbering());
         }
         self.used = may_be_finite(job.plan)
@@ -257,7 +267,7 @@ impl PairClasses {
             return false;
         }
         let new = own.iter().filter(|b| !self.types.contains(b)).count();
-        if self.types.len() + new > TYPES {
+        if self.types.len() + new > KNOWN_TYPES {
             self.restart(plan, self.patterns);
         }
         own.retain(|b| !self.types.contains(b));
@@ -274,8 +284,13 @@ impl PairClasses {
             let (own, rest) = patterns.split_at(others.len());
             patterns = rest;
             for (&b_type, &pattern) in others.iter().zip(own) {
-                let types = usize::from(a_type) << TYPE_BITS | usize::from(b_type);
-                let class = &mut self.class_of[types << PATTERN_BITS | pattern as usize];
+                let row = &mut self.row_of[usize::from(a_type) << TYPE_BITS | usize::from(b_type)];
+                if *row == NONE {
+                    *row = self.class_of.len() as u32;
+                    let end = self.class_of.len() + KNOWN_PATTERNS;
+                    self.class_of.resize(end, NONE);
+                }
+                let class = &mut self.class_of[*row as usize + pattern as usize];
                 if *class == NONE {
                     *class = self.members.len() as u32;
                     self.members.push([a_type, b_type, pattern as u16]);
@@ -474,7 +489,7 @@ mod tests {
     fn structure(objects: usize, types: usize, shift: usize) -> Structure {
         let mut s = Structure::new(objects);
         for x in 0..objects {
-            for c in (0..6).filter(|c| ((x * x + x) % types + shift) >> c & 1 == 1) {
+            for c in (0..8).filter(|c| (x % types + shift) >> c & 1 == 1) {
                 s.insert(c, &[x]);
             }
             s.insert(0, &[x, (x * x + shift) % objects]);
@@ -494,7 +509,7 @@ mod tests {
             (false, true, 4, 3),
         ] {
             let nlm = Nlm::new(NlmConfig {
-                input_channels: vec![1, 6, 2],
+                input_channels: vec![1, 8, 2],
                 layers,
                 features,
                 quantifiers: Quantifiers::ExistsForall,
@@ -518,6 +533,11 @@ mod tests {
                     (24, 61, 3),
                     (12, 8, 0),
                     (11, 16, 40),
+                    (16, 16, 60),
+                    (17, 16, 90),
+                    (16, 16, 120),
+                    (12, 16, 150),
+                    (12, 8, 0),
                 ] {
                     let structure = structure(objects, types, shift);
                     let job = prepared.job(&structure);
@@ -536,7 +556,8 @@ mod tests {
                         one_by_one += 1;
                     }
                 }
-                assert_eq!((by_class, one_by_one), (6, 1));
+                assert_eq!((by_class, one_by_one), (11, 1));
+                assert!(used.pair_classes.numbering() > 1, "types numbered afresh");
             }
         }
     }

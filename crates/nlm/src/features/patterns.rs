@@ -12,8 +12,9 @@ use crate::kernels::rows::{PairMap, RowRun, Starts};
 use std::ptr::{null, null_mut};
 
 /// More patterns than this in one structure, and its first layer is computed orbit by orbit.
-pub(super) const PATTERNS: usize = 1 << PATTERN_BITS;
-pub(super) const PATTERN_BITS: u32 = 5;
+pub(super) const PATTERNS: usize = 32;
+/// As many are numbered before numbers start afresh.
+pub(super) const KNOWN_PATTERNS: usize = 128;
 
 #[derive(Default)]
 pub(crate) struct Patterns {
@@ -202,7 +203,7 @@ impl Patterns {
             }
         }
         let new = own.iter().filter(|b| !self.known.contains(b)).count();
-        if self.known.len() + new > PATTERNS {
+        if self.known.len() + new > KNOWN_PATTERNS {
             self.restart(generation);
         }
         own.retain(|b| !self.known.contains(b));

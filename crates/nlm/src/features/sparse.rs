@@ -22,6 +22,9 @@ const RELATED: u32 = 2;
 /// No class yet, or no kind.
 const NONE: u32 = u32::MAX;
 
+/// As many as there are types at most.
+const SEGMENTS: usize = super::pair_classes::TYPES;
+
 /// Runs of objects that a class does not tell apart.
 #[derive(Default)]
 pub(super) struct Segments {
@@ -93,9 +96,6 @@ fn less(all: &Counts, taken: &Counts) -> Counts {
     std::array::from_fn(|s| all[s].wrapping_sub(taken[s]))
 }
 
-/// As many as there are types at most.
-const SEGMENTS: usize = super::pair_classes::TYPES;
-
 /// The neighbours of every pair of one structure.
 #[derive(Default)]
 pub(crate) struct Sparse {
@@ -117,10 +117,10 @@ pub(crate) struct Sparse {
     /// For each object those it stands in a relation with, one after the other, and where they end.
     related: Vec<u32>,
     related_ends: Vec<u32>,
-    /// The keys of the classes of neighbours.
-    keys: Vec<u64>,
     /// How many those are.
     related_counts: Vec<Counts>,
+    /// The keys of the classes of neighbours, of the pairs at work.
+    keys: Vec<u64>,
 }
 
 impl Sparse {

@@ -11,6 +11,7 @@ use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
 use crate::kernels::orbit_rows::{OrbitRows, Part, Step};
 use crate::kernels::rows::{EndRows, StartRows};
 use crate::plan::{BLOCK, ComposePlan, Plan};
+use std::ops::Range;
 use std::ptr::null;
 
 /// Coefficients of triples are stored up to this many bytes; beyond, every layer
@@ -157,11 +158,17 @@ impl FeatureEngine {
     /// Compose at arity 3 and its reduction.
     pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: Finite) {
         let plan = job.plan;
+        if layer < finite.layers && !finite.sparse {
+            // All finite layers at once, with the first.
+            if layer == 0 {
+                self.look_up_finite(job, index, finite);
+            }
+            return;
+        }
         let features = plan.features;
         let both = plan.quantifiers == 2;
         let compose = &plan.layers[layer][3];
         let rows = index.rows(2);
-        let column = compose.red_column.expect("triples are reduced");
         let best = self.best.as_mut_ptr();
         let columns = Columns::new(plan, finite);
         let from = self.at * rows;
@@ -186,13 +193,13 @@ impl FeatureEngine {
         if by_table && finite.sparse && (by_class || with_pairs) {
             self.near(job, index, table, with_pairs.then_some(layer));
         } else if by_table {
-            self.start(job, index);
+            self.start(job, index, 1);
             dispatch(
                 job.simd,
                 &LookUp {
                     pairs,
                     classes: self.classes_of_orbits(index),
-                    table,
+                    tables: &[table],
                     expanded: if with_pairs {
                         self.pairs[layer].as_ptr().wrapping_add(from * 3 * features)
                     } else {
@@ -204,21 +211,63 @@ impl FeatureEngine {
                 },
             );
         } else {
-            self.start(job, index);
+            self.start(job, index, 1);
             self.steps(job, index, layer, finite);
         }
+        let columns = features * plan.quantifiers;
+        self.end(job, index, layer, pure && !by_class, 0..columns);
+    }
+
+    /// The reductions of the finite layers, whose triples are in tables.
+    fn look_up_finite(&mut self, job: &Job<'_>, index: &Index, finite: Finite) {
+        let plan = job.plan;
+        self.start(job, index, finite.layers);
+        let best = self.best.as_mut_ptr();
+        let classes = self.classes(finite);
+        let tables = [0, finite.layers - 1].map(|layer| classes.slots(layer));
+        dispatch(
+            job.simd,
+            &LookUp {
+                pairs: index.pairs(),
+                classes: self.classes_of_orbits(index),
+                tables: &tables[..finite.layers],
+                expanded: null(),
+                features: plan.features,
+                both: plan.quantifiers == 2,
+                best,
+            },
+        );
+        let columns = plan.features * plan.quantifiers;
+        for layer in 0..finite.layers {
+            let of_layer = layer * columns..finite.layers * columns;
+            self.end(job, index, layer, false, of_layer);
+        }
+    }
+
+    /// Ends the reduction of a layer's triples. `best` is where rows have its extrema, up to the end of the row.
+    fn end(
+        &mut self,
+        job: &Job<'_>,
+        index: &Index,
+        layer: usize,
+        activate: bool,
+        best: Range<usize>,
+    ) {
+        let plan = job.plan;
+        let column = plan.layers[layer][3].red_column;
+        let column = column.expect("triples are reduced");
+        let from = self.at * index.rows(2) * plan.red_columns[2];
         dispatch(
             job.simd,
             &EndRows {
-                pairs: rows / 2,
+                pairs: index.rows(2) / 2,
                 empty: plan.distinct && index.objects < 3,
-                activate: pure && !by_class,
-                features,
-                columns: features * plan.quantifiers,
-                best,
-                red: self.red[2]
-                    .as_mut_ptr()
-                    .wrapping_add(from * plan.red_columns[2] + column),
+                activate,
+                features: plan.features,
+                columns: plan.features * plan.quantifiers,
+                best: self.best.as_ptr().wrapping_add(best.start),
+                best_stride: best.end,
+                red: self.red[2].as_mut_ptr().wrapping_add(from + column),
                 red_stride: plan.red_columns[2],
             },
         );
@@ -244,12 +293,12 @@ impl FeatureEngine {
         self.orbit_classes.get(own).unwrap_or(&[])
     }
 
-    /// Starts a reduction at ∓infinity.
-    fn start(&mut self, job: &Job<'_>, index: &Index) {
+    /// Starts the reductions of so many layers at ∓infinity.
+    fn start(&mut self, job: &Job<'_>, index: &Index, layers: usize) {
         dispatch(
             job.simd,
             &StartRows {
-                rows: index.rows(2),
+                rows: index.rows(2) * layers,
                 features: job.plan.features,
                 both: job.plan.quantifiers == 2,
                 best: self.best.as_mut_ptr(),

@@ -50,6 +50,7 @@ impl GradientEngine {
                 features: plan.features,
                 columns,
                 best: self.best[layer].as_ptr(),
+                best_stride: columns,
                 red: self.red[2].as_mut_ptr().wrapping_add(column),
                 red_stride: plan.red_columns[2],
             },

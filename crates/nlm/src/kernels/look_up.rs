@@ -12,13 +12,13 @@ pub(crate) struct LookUp<'a> {
     pub(crate) pairs: Pairs<'a>,
     /// The class of each orbit.
     pub(crate) classes: &'a [u32],
-    /// `[class][feature block][6][8]`.
-    pub(crate) table: *const f32,
+    /// One or, where pairs contribute nothing, two, each `[class][feature block][6][8]`.
+    pub(crate) tables: &'a [*const f32],
     /// `[row][3][features]`, or null for nothing.
     pub(crate) expanded: *const f32,
     pub(crate) features: usize,
     pub(crate) both: bool,
-    /// `[row][features for each quantifier]`, maxima then minima, started at ∓infinity.
+    /// `[row][table][features for each quantifier]`, maxima then minima, started at ∓infinity.
     pub(crate) best: *mut f32,
 }
 
@@ -43,11 +43,14 @@ impl LookUp<'_> {
         // SAFETY: see `pass`.
         unsafe {
             for f in (0..self.features).step_by(V::LANES) {
-                match (self.both, self.expanded.is_null()) {
-                    (false, false) => self.pass::<V, F, false, true>(f),
-                    (true, false) => self.pass::<V, F, true, true>(f),
-                    (false, true) => self.pass::<V, F, false, false>(f),
-                    (true, true) => self.pass::<V, F, true, false>(f),
+                match (self.tables, self.both, self.expanded.is_null()) {
+                    (&[t], false, false) => self.pass::<V, F, 1, false, true>(f, [t]),
+                    (&[t], true, false) => self.pass::<V, F, 1, true, true>(f, [t]),
+                    (&[t], false, true) => self.pass::<V, F, 1, false, false>(f, [t]),
+                    (&[t], true, true) => self.pass::<V, F, 1, true, false>(f, [t]),
+                    (&[t, u], false, _) => self.pass::<V, F, 2, false, false>(f, [t, u]),
+                    (&[t, u], true, _) => self.pass::<V, F, 2, true, false>(f, [t, u]),
+                    _ => unreachable!("one table or two"),
                 }
             }
         }
@@ -55,9 +58,16 @@ impl LookUp<'_> {
 
     /// Features f .. f + 8 of every orbit. F is the number of features, or 0.
     #[inline(always)]
-    unsafe fn pass<V: Vector, const F: usize, const BOTH: bool, const PAIRS: bool>(
+    unsafe fn pass<
+        V: Vector,
+        const F: usize,
+        const N: usize,
+        const BOTH: bool,
+        const PAIRS: bool,
+    >(
         &self,
         f: usize,
+        tables: [*const f32; N],
     ) {
         let n = self.pairs.orbits.objects;
         let mut class = self.classes.as_ptr();
@@ -67,14 +77,15 @@ impl LookUp<'_> {
                 let mut y = self.pairs.orbits.after(x);
                 while y < n {
                     // As many at once as there are registers for.
-                    if V::WIDE && !PAIRS && y + 4 <= n {
-                        class = self.block::<V, F, BOTH, PAIRS, 4>(f, x, y, class);
+                    let at = [f, x, y];
+                    if V::WIDE && N == 1 && !PAIRS && y + 4 <= n {
+                        class = self.block::<V, F, N, BOTH, PAIRS, 4>(tables, at, class);
                         y += 4;
                     } else if V::WIDE && y + 2 <= n {
-                        class = self.block::<V, F, BOTH, PAIRS, 2>(f, x, y, class);
+                        class = self.block::<V, F, N, BOTH, PAIRS, 2>(tables, at, class);
                         y += 2;
                     } else {
-                        class = self.block::<V, F, BOTH, PAIRS, 1>(f, x, y, class);
+                        class = self.block::<V, F, N, BOTH, PAIRS, 1>(tables, at, class);
                         y += 1;
                     }
                 }
@@ -88,29 +99,28 @@ impl LookUp<'_> {
     unsafe fn block<
         V: Vector,
         const F: usize,
+        const N: usize,
         const BOTH: bool,
         const PAIRS: bool,
         const Y: usize,
     >(
         &self,
-        f: usize,
-        x: usize,
-        y: usize,
+        tables: [*const f32; N],
+        [f, x, y]: [usize; 3],
         mut class: *const u32,
     ) -> *const u32 {
         let (n, orbits) = (self.pairs.orbits.objects, self.pairs.orbits);
         let features = if F > 0 { F } else { self.features };
         let columns = features * (1 + usize::from(BOTH));
-        let (part, pair) = (6 * features, 2 * columns);
+        let (part, pair) = (6 * features, 2 * N * columns);
         // SAFETY: rows and features are within the tensors; where y has no orbit its
         // places are not read.
         unsafe {
-            let table = self.table.add(f * SIX);
             let expanded = self.expanded.wrapping_add(f);
             let best = self.best.add(f);
             let xz = self.pairs.index(x, 0);
             let step = Look {
-                table,
+                tables: tables.map(|table| table.wrapping_add(f * SIX)),
                 expanded: expanded.wrapping_add(xz.wrapping_mul(part)),
                 best: best.wrapping_add(xz.wrapping_mul(pair)),
                 features,
@@ -137,8 +147,7 @@ impl LookUp<'_> {
             }
             for (k, row) in rows.iter().enumerate() {
                 let at = best.add(self.pairs.index(x, y + k) * pair);
-                keep::<V, BOTH>(at, features, row.max[0], row.min[0]);
-                keep::<V, BOTH>(at.add(columns), features, row.max[1], row.min[1]);
+                row.best_xy.keep::<BOTH>(at, features);
             }
         }
         class
@@ -148,16 +157,63 @@ impl LookUp<'_> {
 /// The orbits of one x and y: what {x, y} adds, its extrema so far, and what belongs to {y, z} of
 /// the next z.
 #[derive(Clone, Copy)]
-struct Row<V> {
+struct Row<V, const N: usize> {
     parts: ([V; 3], [V; 3]),
-    max: [V; 2],
-    min: [V; 2],
+    best_xy: Best<V, N>,
     class: *const u32,
     expanded: *const f32,
     best: *mut f32,
 }
 
-impl<V: Vector> Row<V> {
+/// The extrema of both rows of a pair, by each table.
+#[derive(Clone, Copy)]
+struct Best<V, const N: usize> {
+    max: [[V; 2]; N],
+    min: [[V; 2]; N],
+}
+
+impl<V: Vector, const N: usize> Best<V, N> {
+    #[inline(always)]
+    unsafe fn start() -> Self {
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            Self {
+                max: [[V::splat(f32::NEG_INFINITY); 2]; N],
+                min: [[V::splat(f32::INFINITY); 2]; N],
+            }
+        }
+    }
+
+    /// With the values of one more triple of each row.
+    #[inline(always)]
+    unsafe fn with<const BOTH: bool>(&mut self, table: usize, values: [V; 2]) {
+        // SAFETY: the caller has the instructions.
+        unsafe {
+            let (max, min) = (&mut self.max[table], &mut self.min[table]);
+            *max = [values[0].max(max[0]), values[1].max(max[1])];
+            if BOTH {
+                *min = [values[0].min(min[0]), values[1].min(min[1])];
+            }
+        }
+    }
+
+    /// Keeps them with those of the pair that lies here.
+    #[inline(always)]
+    unsafe fn keep<const BOTH: bool>(&self, at: *mut f32, features: usize) {
+        let columns = features * (1 + usize::from(BOTH));
+        // SAFETY: the caller gives the two rows of a pair.
+        unsafe {
+            for table in 0..N {
+                for row in 0..2 {
+                    let at = at.wrapping_add((row * N + table) * columns);
+                    keep::<V, BOTH>(at, features, self.max[table][row], self.min[table][row]);
+                }
+            }
+        }
+    }
+}
+
+impl<V: Vector, const N: usize> Row<V, N> {
     #[inline(always)]
     unsafe fn start(class: *const u32) -> Self {
         // SAFETY: the caller has the instructions.
@@ -165,8 +221,7 @@ impl<V: Vector> Row<V> {
             let zero = [V::splat(0.0); 3];
             Self {
                 parts: (zero, zero),
-                max: [V::splat(f32::NEG_INFINITY); 2],
-                min: [V::splat(f32::INFINITY); 2],
+                best_xy: Best::start(),
                 class,
                 expanded: std::ptr::null(),
                 best: std::ptr::null_mut(),
@@ -175,24 +230,24 @@ impl<V: Vector> Row<V> {
     }
 }
 
-/// Where the table lies, and what belongs to {x, z} from z = 0 on.
-struct Look {
-    table: *const f32,
+/// Where the tables lie, and what belongs to {x, z} from z = 0 on.
+struct Look<const N: usize> {
+    tables: [*const f32; N],
     expanded: *const f32,
     best: *mut f32,
     features: usize,
 }
 
-impl Look {
+impl<const N: usize> Look<N> {
     /// The next orbit of each row, with this z.
     #[inline(always)]
     unsafe fn at<V: Vector, const F: usize, const BOTH: bool, const PAIRS: bool, const Y: usize>(
         &self,
         z: usize,
-        rows: &mut [Row<V>; Y],
+        rows: &mut [Row<V, N>; Y],
     ) {
         let features = if F > 0 { F } else { self.features };
-        let columns = features * (1 + usize::from(BOTH));
+        let pair = 2 * N * features * (1 + usize::from(BOTH));
         // SAFETY: the caller gives orbits that exist.
         unsafe {
             let zero = [V::splat(0.0); 3];
@@ -200,38 +255,36 @@ impl Look {
             if PAIRS {
                 (xz, zx) = six_parts(self.expanded.wrapping_add(z * 6 * features), features);
             }
-            let mut max = [V::splat(f32::NEG_INFINITY); 2];
-            let mut min = [V::splat(f32::INFINITY); 2];
+            let mut best_xz = Best::<V, N>::start();
             for row in rows {
-                let mut slots = load_six::<V>(self.table.add(*row.class as usize * features * SIX));
+                let class = *row.class as usize * features * SIX;
                 row.class = row.class.wrapping_add(1);
-                if PAIRS {
-                    let ([yz0, yz1, yz2], [zy0, zy1, zy2]) = six_parts::<V>(row.expanded, features);
-                    let ([xy0, xy1, xy2], [yx0, yx1, yx2]) = row.parts;
-                    let [t0, t1, t2, t3, t4, t5] = slots;
-                    slots = [
-                        t0.add(xy2).add(yz0).add(xz[1]),
-                        t1.add(xy1).add(zy0).add(xz[2]),
-                        t2.add(yx2).add(xz[0]).add(yz1),
-                        t3.add(yx1).add(zx[0]).add(yz2),
-                        t4.add(xy0).add(zy1).add(zx[2]),
-                        t5.add(yx0).add(zx[1]).add(zy2),
-                    ];
+                let mut yz = [[V::splat(0.0); 2]; N];
+                for (table, yz) in yz.iter_mut().enumerate() {
+                    let mut slots = load_six::<V>(self.tables[table].add(class));
+                    if PAIRS {
+                        let ([yz0, yz1, yz2], [zy0, zy1, zy2]) =
+                            six_parts::<V>(row.expanded, features);
+                        let ([xy0, xy1, xy2], [yx0, yx1, yx2]) = row.parts;
+                        let [t0, t1, t2, t3, t4, t5] = slots;
+                        slots = [
+                            t0.add(xy2).add(yz0).add(xz[1]),
+                            t1.add(xy1).add(zy0).add(xz[2]),
+                            t2.add(yx2).add(xz[0]).add(yz1),
+                            t3.add(yx1).add(zx[0]).add(yz2),
+                            t4.add(xy0).add(zy1).add(zx[2]),
+                            t5.add(yx0).add(zx[1]).add(zy2),
+                        ];
+                    }
+                    row.best_xy.with::<BOTH>(table, [slots[0], slots[2]]);
+                    best_xz.with::<BOTH>(table, [slots[1], slots[4]]);
+                    *yz = [slots[3], slots[5]];
                 }
-                row.max = [slots[0].max(row.max[0]), slots[2].max(row.max[1])];
-                max = [slots[1].max(max[0]), slots[4].max(max[1])];
-                if BOTH {
-                    row.min = [slots[0].min(row.min[0]), slots[2].min(row.min[1])];
-                    min = [slots[1].min(min[0]), slots[4].min(min[1])];
-                }
-                keep::<V, BOTH>(row.best, features, slots[3], slots[3]);
-                keep::<V, BOTH>(row.best.add(columns), features, slots[5], slots[5]);
+                Best { max: yz, min: yz }.keep::<BOTH>(row.best, features);
                 row.expanded = row.expanded.wrapping_add(6 * features);
-                row.best = row.best.wrapping_add(2 * columns);
+                row.best = row.best.wrapping_add(pair);
             }
-            let at = self.best.wrapping_add(z * 2 * columns);
-            keep::<V, BOTH>(at, features, max[0], min[0]);
-            keep::<V, BOTH>(at.add(columns), features, max[1], min[1]);
+            best_xz.keep::<BOTH>(self.best.wrapping_add(z * pair), features);
         }
     }
 }

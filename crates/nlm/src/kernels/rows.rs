@@ -498,8 +498,9 @@ pub(crate) struct EndRows {
     pub(crate) features: usize,
     /// Columns: features for each quantifier.
     pub(crate) columns: usize,
-    /// `[row][columns]`.
+    /// The first of these columns, of row 0.
     pub(crate) best: *const f32,
+    pub(crate) best_stride: usize,
     pub(crate) red: *mut f32,
     pub(crate) red_stride: usize,
 }
@@ -511,9 +512,9 @@ impl Kernel for EndRows {
         unsafe {
             for pair in 0..self.pairs {
                 for c in (0..self.columns).step_by(V::LANES) {
-                    let from = self.best.add(2 * pair * self.columns + c);
+                    let from = self.best.add(2 * pair * self.best_stride + c);
                     let mut ab = V::load(from);
-                    let mut ba = V::load(from.add(self.columns));
+                    let mut ba = V::load(from.add(self.best_stride));
                     if self.empty {
                         ab = V::splat(f32::from(u8::from(c >= self.features)));
                         ba = ab;
