@@ -6,7 +6,6 @@
 //! structure alone, so its value does too.
 
 mod classes;
-mod index;
 mod load;
 mod names;
 mod pair_classes;
@@ -15,6 +14,7 @@ mod sparse;
 mod triples;
 
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
@@ -22,7 +22,6 @@ use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::{Classes, Finite};
-use index::Index;
 use names::Names;
 use pair_classes::{PairClasses, Reader};
 use patterns::Patterns;
@@ -31,6 +30,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
+
+/// How many structures of so many objects are worked on at once: few enough for what belongs to their pairs to stay in the
+/// nearest caches.
+fn group_of(objects: usize) -> usize {
+    const PAIRS: usize = 384;
+    const MOST: usize = 16;
+    (PAIRS / (objects * (objects + 1) / 2)).clamp(1, MOST)
+}
 
 #[derive(Default)]
 pub(crate) struct FeatureEngine {
@@ -117,7 +124,7 @@ impl FeatureEngine {
         }
         self.indices
             .entry((objects, distinct))
-            .or_insert_with(|| Arc::new(Index::new(objects, distinct)))
+            .or_insert_with(|| Arc::new(Index::new(objects, distinct, group_of(objects))))
             .clone()
     }
 

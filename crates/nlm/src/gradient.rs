@@ -7,7 +7,6 @@
 mod backward;
 mod classes;
 mod forward;
-mod index;
 mod shape;
 mod triples;
 mod weights;
@@ -16,12 +15,12 @@ pub(crate) use shape::Shape;
 pub(crate) use weights::{Transposed, transpose};
 
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::plan::{MapPlan, Plan};
 use crate::prepared::ComposeWeights;
 use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::Classes;
-use index::GroupIndex;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,7 +38,7 @@ pub(crate) struct Batch<'a> {
 /// The tensors of a group; kept between groups to save allocations.
 #[derive(Default)]
 pub(crate) struct GradientEngine {
-    indices: BTreeMap<(usize, usize, bool), Arc<GroupIndex>>,
+    indices: BTreeMap<(usize, usize, bool), Arc<Index>>,
     classes: Classes,
     /// `[row][columns]`, pairs as sums and differences, without the columns that classes know.
     own: [Buffer; 3],
@@ -135,7 +134,7 @@ impl GradientEngine {
             + self.classes.bytes()
     }
 
-    fn index(&mut self, batch: &Batch<'_>) -> Arc<GroupIndex> {
+    fn index(&mut self, batch: &Batch<'_>) -> Arc<Index> {
         // Few sizes are in use at a time; bound what is kept.
         if self.indices.len() > 16 {
             self.indices.clear();
@@ -144,7 +143,7 @@ impl GradientEngine {
         let objects = batch.structures[0].objects();
         self.indices
             .entry((count, objects, distinct))
-            .or_insert_with(|| Arc::new(GroupIndex::new(count, objects, distinct)))
+            .or_insert_with(|| Arc::new(Index::new(objects, distinct, count)))
             .clone()
     }
 

@@ -41,6 +41,7 @@ mod config;
 mod engine;
 mod features;
 mod gradient;
+mod index;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
 mod nlm;

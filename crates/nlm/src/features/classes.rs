@@ -10,9 +10,9 @@
 //! The tables depend on the weights alone and are kept from structure to structure. An
 //! entry is computed by the same operations whatever was there before it.
 
-use super::index::Index;
 use super::{FeatureEngine, Job};
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::kernels::class_tables::{ClassSlots, ClassTable, KindParts};
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::orbit::{SIX, orbit_count};
@@ -617,7 +617,7 @@ mod tests {
             afresh.push(used.typed.restarts - restarts);
             let mut fresh = FeatureEngine::default();
             assert_eq!(value.to_bits(), fresh.value(&job).to_bits());
-            let index = Index::new(objects, false);
+            let index = Index::new(objects, false, 1);
             let finite = used.classify(&job, &index);
             assert_eq!(finite, fresh.classify(&job, &index));
             layers.push(finite.layers);

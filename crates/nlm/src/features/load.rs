@@ -3,9 +3,9 @@
 //! What pairs hold is in the table of their classes. What is left are the propositions of objects and of the structure itself, and what
 //! reduce makes of pairs: sets of bits, already at hand.
 
-use super::index::Index;
 use super::patterns::bit;
 use super::{FeatureEngine, Job};
+use crate::index::Index;
 
 /// Writes a set of bits, one a column.
 fn write(to: &mut [f32], bits: u64) {

@@ -5,11 +5,11 @@
 //! its pattern. So is what it adds to the triples of the first two layers.
 
 use super::classes::{MOST_KINDS, may_be_finite as triples_may_be_finite};
-use super::index::Index;
 use super::names::Names;
 use super::patterns::{KNOWN_PATTERNS, PATTERNS, Patterns, bit, differences, sums};
 use super::{FeatureEngine, Job};
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::pair_tables::CopyPairs;

@@ -4,8 +4,8 @@
 //! Patterns are numbered as they come up; nothing that is computed depends on the numbers.
 
 use super::Job;
-use super::index::Index;
 use super::names::Names;
+use crate::index::Index;
 use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, RowRun, Starts};

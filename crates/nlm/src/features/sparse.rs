@@ -6,10 +6,10 @@
 //! are named by type, and with the pair {a, b} all of a segment have one class.
 
 use super::classes::{Classes, IN_KEY};
-use super::index::Index;
 use super::pair_classes::PairClasses;
 use super::patterns::Patterns;
 use super::{FeatureEngine, Job};
+use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::sparse::{Far, Near, NearPair, Neighbour};
 use crate::plan::BLOCK;

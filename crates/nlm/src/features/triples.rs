@@ -1,10 +1,10 @@
 //! The engine with features in lanes at arity 3.
 
 use super::classes::Finite;
-use super::index::Index;
 use super::{FeatureEngine, Job, to_sums};
 use crate::buffer::Buffer;
 use crate::engine::{orbit_index, slots_of, ternary};
+use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::{RHO, SIGN, SIX, orbit_count};
@@ -261,7 +261,7 @@ impl FeatureEngine {
             job.simd,
             &EndRows {
                 pairs: index.rows(2) / 2,
-                empty: plan.distinct && index.objects < 3,
+                empty: !index.has_triples(),
                 activate,
                 features: plan.features,
                 columns: plan.features * plan.quantifiers,

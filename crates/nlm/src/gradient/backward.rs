@@ -1,10 +1,10 @@
 //! The backward pass at arities 0, 1 and 2.
 
 use super::forward::own_stride;
-use super::index::GroupIndex;
 use super::weights::{add_pairs, add_rows};
 use super::{Batch, GradientEngine, split};
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::orbit::SIX;
 use crate::kernels::rows_gradient::{
@@ -35,13 +35,13 @@ impl GradientEngine {
     pub(super) fn backward(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         d_values: &[f32],
         gradient: &mut [f32],
     ) {
         let plan = batch.plan;
         for n in 0..=plan.max_arity.min(2) {
-            let rows = index.rows(n);
+            let rows = index.group_rows(n);
             self.d_own[n].zeroed(rows * own_stride(batch, n));
             self.d_red[n].zeroed(rows * plan.red_columns[n]);
         }
@@ -76,14 +76,14 @@ impl GradientEngine {
     fn compose_gradient(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         [layer, n]: [usize; 2],
         d_values: &[f32],
         gradient: &mut [f32],
     ) {
         let plan = batch.plan;
         let compose = &plan.layers[layer][n];
-        let rows = index.rows(n);
+        let rows = index.group_rows(n);
         let outputs = batch.weights[layer][n].bias.len();
         self.output_gradient(batch, index, [layer, n], d_values);
         let (y, y_stride) = match compose.column {
@@ -93,7 +93,8 @@ impl GradientEngine {
         self.d_bias.zeroed(outputs);
         let mut d_expanded = null_mut();
         if let Some(map) = &compose.expand {
-            self.d_expanded.zeroed(index.rows(n - 1) * map.outputs);
+            self.d_expanded
+                .zeroed(index.group_rows(n - 1) * map.outputs);
             d_expanded = self.d_expanded.as_mut_ptr();
         }
         let d = self.d_output.as_mut_ptr();
@@ -116,7 +117,7 @@ impl GradientEngine {
                 batch.simd,
                 &RowsToPre {
                     rows,
-                    per: index.per(n),
+                    per: index.rows(n),
                     y,
                     y_stride,
                     features: outputs,
@@ -183,7 +184,7 @@ impl GradientEngine {
             }
         }
         if let Some(map) = &compose.expand {
-            let d_expanded = &self.d_expanded.as_slice()[..index.rows(n - 1) * map.outputs];
+            let d_expanded = &self.d_expanded.as_slice()[..index.group_rows(n - 1) * map.outputs];
             find_active(d_expanded, map.outputs, &mut active);
             let dy = self.d_expanded.as_ptr();
             let rows = self.own_rows(batch, &active, n - 1, map, dy);
@@ -223,13 +224,13 @@ impl GradientEngine {
     fn output_gradient(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         [layer, n]: [usize; 2],
         d_values: &[f32],
     ) {
         let plan = batch.plan;
         let compose = &plan.layers[layer][n];
-        let rows = index.rows(n);
+        let rows = index.group_rows(n);
         let features = batch.weights[layer][n].bias.len();
         self.d_output.reserve(rows * features);
         let d = self.d_output.as_mut_ptr();
@@ -274,7 +275,7 @@ impl GradientEngine {
     fn reduce_gradient(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         n: usize,
         compose: &ComposePlan,
         members: &[u32],
@@ -287,7 +288,7 @@ impl GradientEngine {
             batch.simd,
             &ReduceGradient {
                 members,
-                targets: index.rows(n - 1),
+                targets: index.group_rows(n - 1),
                 x,
                 x_stride,
                 features: plan.features,
@@ -304,12 +305,7 @@ impl GradientEngine {
     }
 
     /// Backward through the first layer's pairs, a class of pairs at a time.
-    fn first_pairs_gradient(
-        &mut self,
-        batch: &Batch<'_>,
-        index: &GroupIndex,
-        gradient: &mut [f32],
-    ) {
+    fn first_pairs_gradient(&mut self, batch: &Batch<'_>, index: &Index, gradient: &mut [f32]) {
         let plan = batch.plan;
         let compose = &plan.layers[0][2];
         let features = plan.features;

@@ -3,8 +3,8 @@
 //! They are counted in the order in which the structures of the group have them, so that a gradient's
 //! bits follow from the batch alone.
 
-use super::index::GroupIndex;
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::kernels::orbit::SIX;
 use crate::plan::{BLOCK, Plan};
 use crate::structure::Structure;
@@ -191,7 +191,7 @@ impl Classes {
     pub(super) fn find(
         &mut self,
         plan: &Plan,
-        index: &GroupIndex,
+        index: &Index,
         structures: &[&Structure],
         inputs: &mut Inputs<'_>,
     ) {
@@ -265,7 +265,7 @@ impl Classes {
         }
     }
 
-    fn load_objects(&self, plan: &Plan, index: &GroupIndex, s: usize, inputs: &mut Inputs<'_>) {
+    fn load_objects(&self, plan: &Plan, index: &Index, s: usize, inputs: &mut Inputs<'_>) {
         let channels = plan.inputs(1);
         if channels == 0 {
             return;
@@ -293,7 +293,7 @@ impl Classes {
     fn load_pairs(
         &mut self,
         plan: &Plan,
-        index: &GroupIndex,
+        index: &Index,
         s: usize,
         structure: &Structure,
         inputs: &mut Inputs<'_>,
@@ -301,7 +301,7 @@ impl Classes {
         let n = index.objects;
         let channels = plan.inputs(2);
         self.pair_bits.clear();
-        self.pair_bits.resize(index.pairs, 0);
+        self.pair_bits.resize(index.rows(2) / 2, 0);
         let columns = plan.red_columns[1];
         let red = &mut inputs.red[1];
         for (c, x) in structure.propositions(2) {
@@ -407,20 +407,21 @@ impl Classes {
     }
 
     /// The class of every orbit, and where the values of every tuple lie.
-    fn find_orbits(&mut self, plan: &Plan, index: &GroupIndex) {
+    fn find_orbits(&mut self, plan: &Plan, index: &Index) {
         let n = index.objects;
         let apart = usize::from(index.distinct);
         let width = (plan.features * SIX) as u32;
         self.reverse_pairs(plan.inputs(2));
         let mut all = std::mem::take(&mut self.places);
-        all.resize(index.structures * n * n * n, 0);
+        all.resize(index.group * n * n * n, 0);
         let small = self.pairs() <= 1 << SMALL_BITS;
         if small {
             self.small_orbits.resize(1 << (3 * SMALL_BITS), 0);
         }
         let mut matrix = vec![0u64; n * n];
         for (structure, places) in all.chunks_exact_mut(n * n * n).enumerate() {
-            let own = &self.of_pairs[structure * index.pairs..(structure + 1) * index.pairs];
+            let own =
+                &self.of_pairs[structure * index.rows(2) / 2..(structure + 1) * index.rows(2) / 2];
             for (to, &row) in matrix.iter_mut().zip(&index.row_of) {
                 let class = own.get(row as usize / 2);
                 *to = class.map_or(0, |&class| u64::from(class));

@@ -1,9 +1,9 @@
 //! The forward pass, keeping what the backward pass reads.
 
 use super::classes::Inputs;
-use super::index::GroupIndex;
 use super::{Batch, GradientEngine, OfClasses, split};
 use crate::buffer::Buffer;
+use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
@@ -33,7 +33,7 @@ pub(super) fn run(
 }
 
 impl GradientEngine {
-    pub(super) fn forward(&mut self, batch: &Batch<'_>, index: &GroupIndex) {
+    pub(super) fn forward(&mut self, batch: &Batch<'_>, index: &Index) {
         let plan = batch.plan;
         self.reserve(batch, index);
         self.classes.find(
@@ -73,7 +73,7 @@ impl GradientEngine {
     }
 
     /// Makes room for the tensors over rows, inputs false.
-    fn reserve(&mut self, batch: &Batch<'_>, index: &GroupIndex) {
+    fn reserve(&mut self, batch: &Batch<'_>, index: &Index) {
         let plan = batch.plan;
         let layers = plan.layers.len();
         self.outputs
@@ -83,19 +83,24 @@ impl GradientEngine {
         let slots = &mut self.of_classes.slots;
         slots.resize_with(layers.max(slots.len()), Buffer::default);
         for n in 0..=plan.max_arity.min(2) {
-            let rows = index.rows(n);
+            let rows = index.group_rows(n);
             self.own[n].reserve(rows * own_stride(batch, n));
             self.red[n].reserve(rows * plan.red_columns[n]);
         }
         clear(
             &mut self.own[0],
-            index.rows(0),
+            index.group_rows(0),
             plan.own_columns[0],
             plan.inputs(0),
         );
         if plan.max_arity >= 1 {
             let inputs = plan.inputs(2) * plan.quantifiers;
-            clear(&mut self.red[1], index.rows(1), plan.red_columns[1], inputs);
+            clear(
+                &mut self.red[1],
+                index.group_rows(1),
+                plan.red_columns[1],
+                inputs,
+            );
         }
     }
 
@@ -178,12 +183,12 @@ impl GradientEngine {
     fn expand(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         map: &MapPlan,
         weights: &ComposeWeights,
     ) -> *const f32 {
         let n = map.arity;
-        let rows = index.rows(n);
+        let rows = index.group_rows(n);
         self.expanded.reserve(rows * map.outputs);
         let stride = own_stride(batch, n);
         dispatch(
@@ -214,13 +219,13 @@ impl GradientEngine {
     fn compose(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         [layer, n]: [usize; 2],
         compose: &ComposePlan,
     ) {
         let plan = batch.plan;
         let weights = &batch.weights[layer][n];
-        let rows = index.rows(n);
+        let rows = index.group_rows(n);
         let outputs = weights.bias.len();
         let expanded = match &compose.expand {
             Some(map) => self.expand(batch, index, map, weights),
@@ -404,7 +409,7 @@ pub(super) fn own_stride(batch: &Batch<'_>, n: usize) -> usize {
 #[allow(clippy::too_many_arguments)]
 fn reduce(
     batch: &Batch<'_>,
-    index: &GroupIndex,
+    index: &Index,
     n: usize,
     compose: &ComposePlan,
     members: &[u32],
@@ -418,8 +423,8 @@ fn reduce(
         batch.simd,
         &ReduceRows {
             members,
-            per: members.len() / index.rows(n - 1),
-            targets: index.rows(n - 1),
+            per: index.per_target(n),
+            targets: index.group_rows(n - 1),
             x,
             x_stride,
             features: plan.features,

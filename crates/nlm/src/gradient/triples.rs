@@ -2,10 +2,10 @@
 
 use super::backward::find_active;
 use super::forward::{own_stride, run};
-use super::index::GroupIndex;
 use super::shape::Triples;
 use super::weights::add_orbit;
 use super::{Batch, GradientEngine, split};
+use crate::index::Index;
 use crate::kernels::class_gradient::{
     ClassCompose, ClassInputGradient, ClassToPre, ClassWeightGradient, Coefficients,
 };
@@ -19,10 +19,10 @@ use std::ptr::{null, null_mut};
 
 impl GradientEngine {
     /// Compose at arity 3 and its reduction.
-    pub(super) fn triples(&mut self, batch: &Batch<'_>, index: &GroupIndex, layer: usize) {
+    pub(super) fn triples(&mut self, batch: &Batch<'_>, index: &Index, layer: usize) {
         let plan = batch.plan;
         let compose = &plan.layers[layer][3];
-        let rows = index.rows(2);
+        let rows = index.group_rows(2);
         let columns = plan.features * plan.quantifiers;
         self.best[layer].reserve(rows * columns);
         if index.has_triples() {
@@ -66,12 +66,12 @@ impl GradientEngine {
         self.kind(batch, layer) == Triples::ByClass || batch.plan.layers[layer][3].own.is_some()
     }
 
-    fn tuples<'a>(&'a self, batch: &Batch<'_>, index: &'a GroupIndex, layer: usize) -> Tuples<'a> {
+    fn tuples<'a>(&'a self, batch: &Batch<'_>, index: &'a Index, layer: usize) -> Tuples<'a> {
         Tuples {
-            structures: index.structures,
+            structures: index.group,
             objects: index.objects,
             distinct: index.distinct,
-            rows: index.per(2),
+            rows: index.rows(2),
             row_of: &index.row_of,
             places: &self.classes.places,
             table: if self.has_table(batch, layer) {
@@ -132,11 +132,11 @@ impl GradientEngine {
     }
 
     /// What pairs contribute to the triples of a layer.
-    fn expand_rows(&mut self, batch: &Batch<'_>, index: &GroupIndex, layer: usize) {
+    fn expand_rows(&mut self, batch: &Batch<'_>, index: &Index, layer: usize) {
         let weights = &batch.weights[layer][3];
         let map = batch.plan.layers[layer][3].expand.as_ref();
         let map = map.expect("or they were a function of the class");
-        let rows = index.rows(2);
+        let rows = index.group_rows(2);
         self.pairs.reserve(rows * map.outputs);
         let [known, others] = split(map, batch.shape);
         let starts = self.of_classes.start(
@@ -229,7 +229,7 @@ impl GradientEngine {
     pub(super) fn triples_gradient(
         &mut self,
         batch: &Batch<'_>,
-        index: &GroupIndex,
+        index: &Index,
         layer: usize,
         gradient: &mut [f32],
     ) {
@@ -244,7 +244,7 @@ impl GradientEngine {
         // What the tuples gave to a class of pairs, or to a pair, follows from what they gave to `d_expanded`.
         let pairs = match kind {
             Triples::ByClass => self.classes.pairs(),
-            Triples::WithPairs => index.rows(2) / 2,
+            Triples::WithPairs => index.group_rows(2) / 2,
         };
         if self.has_table(batch, layer) {
             self.classes_gradient(batch, layer, gradient);
@@ -283,10 +283,10 @@ impl GradientEngine {
     }
 
     /// From the gradients of reductions to those of classes, and, where pairs contribute, of these.
-    fn share(&mut self, batch: &Batch<'_>, index: &GroupIndex, layer: usize) {
+    fn share(&mut self, batch: &Batch<'_>, index: &Index, layer: usize) {
         let plan = batch.plan;
         let compose = &plan.layers[layer][3];
-        let rows = index.rows(2);
+        let rows = index.group_rows(2);
         let columns = plan.features * plan.quantifiers;
         let column = compose.red_column.expect("triples are reduced");
         self.d_best.reserve(rows * columns);

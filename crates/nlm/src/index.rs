@@ -3,10 +3,6 @@
 use crate::kernels::orbit_rows::Pairs;
 use crate::kernels::triples::Orbits;
 
-/// Pairs that are worked on at once, so that what belongs to them stays in the nearest caches.
-const GROUP_PAIRS: usize = 384;
-const GROUP: usize = 16;
-
 /// The rows of a structure with so many objects, and of a group of such structures, one
 /// structure after the other.
 ///
@@ -16,7 +12,7 @@ const GROUP: usize = 16;
 pub(crate) struct Index {
     pub(crate) objects: usize,
     pub(crate) distinct: bool,
-    /// The most structures of a group.
+    /// The structures of a group.
     pub(crate) group: usize,
     /// How many rows each arity has, of one structure.
     rows: [usize; 3],
@@ -27,13 +23,13 @@ pub(crate) struct Index {
     starts: Vec<usize>,
     objects_in_order: Vec<u32>,
     /// `[x][y]`: the row of (x, y); 0 for (x, x) with `distinct`.
-    row_of: Vec<u32>,
+    pub(crate) row_of: Vec<u32>,
     /// `[x][other object]`: the rows of the pairs (x, ·), for the objects of the group.
     pair_members: Vec<u32>,
 }
 
 impl Index {
-    pub(crate) fn new(objects: usize, distinct: bool) -> Self {
+    pub(crate) fn new(objects: usize, distinct: bool, group: usize) -> Self {
         let orbits = Orbits { objects, distinct };
         let mut starts = Vec::with_capacity(objects);
         let mut ends: Vec<[u32; 2]> = Vec::new();
@@ -43,7 +39,6 @@ impl Index {
             ends.extend((first..objects).map(|b| [a as u32, b as u32]));
         }
         let pairs = ends.len();
-        let group = (GROUP_PAIRS / pairs.max(1)).clamp(1, GROUP);
         for g in 1..group {
             let first = (g * objects) as u32;
             ends.extend_from_within(..pairs);
@@ -87,6 +82,16 @@ impl Index {
     /// How many rows of this arity a structure has.
     pub(crate) fn rows(&self, arity: usize) -> usize {
         self.rows[arity]
+    }
+
+    /// How many rows of this arity all structures of the group have.
+    pub(crate) fn group_rows(&self, arity: usize) -> usize {
+        self.group * self.rows[arity]
+    }
+
+    /// Whether there is a triple.
+    pub(crate) fn has_triples(&self) -> bool {
+        !self.distinct || self.objects >= 3
     }
 
     pub(crate) fn orbits(&self) -> Orbits {
