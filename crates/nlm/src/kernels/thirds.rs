@@ -12,6 +12,7 @@
 use super::rows_gradient::add;
 use super::vector::{Kernel, Vector};
 use crate::plan::BLOCK;
+use std::ops::Range;
 
 /// The tuples, and what their values are made of.
 #[derive(Clone, Copy)]
@@ -48,9 +49,16 @@ struct Run<'a, V, const F: usize> {
 }
 
 impl<V: Vector, const F: usize> Run<'_, V, F> {
+    /// The objects z of the tuples, of `n` objects. In spans, since a question for each z would often be
+    /// answered otherwise than the last.
     #[inline(always)]
-    fn holds(&self, z: usize) -> bool {
-        !self.distinct || (z != self.a && z != self.b)
+    fn thirds(&self, n: usize) -> [Range<usize>; 3] {
+        let (low, high) = (self.a.min(self.b), self.a.max(self.b));
+        if self.distinct {
+            [0..low, low + 1..high, high + 1..n]
+        } else {
+            [0..n, n..n, n..n]
+        }
     }
 
     #[inline(always)]
@@ -137,6 +145,15 @@ pub(crate) struct ReduceThirds<'a> {
     pub(crate) best: *mut f32,
 }
 
+/// Runs a block for every third object of a run. (Not an iterator: its state would leave the registers.)
+macro_rules! for_thirds {
+    ($z:ident in $run:expr, $n:expr, $body:block) => {
+        for span in $run.thirds($n) {
+            for $z in span $body
+        }
+    };
+}
+
 /// Chooses the constants of a pass by what is there.
 macro_rules! choose {
     ($self:ident, $v:ty) => {
@@ -197,13 +214,13 @@ impl ReduceThirds<'_> {
                             let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
                             let mut max = V::splat(f32::NEG_INFINITY);
                             let mut min = V::splat(f32::INFINITY);
-                            for z in (0..n).filter(|&z| run.holds(z)) {
+                            for_thirds!(z in run, n, {
                                 let v = run.value::<TABLE, PAIRS>(z);
                                 max = v.max(max);
                                 if BOTH {
                                     min = v.min(min);
                                 }
-                            }
+                            });
                             // Both rows of (a, a) hold the same tuple.
                             for row in row..=row + usize::from(a == b) {
                                 let to = self.best.add(row * columns + f);
@@ -357,7 +374,7 @@ impl ThirdsGradient<'_> {
                 return;
             }
             let (mut ties_max, mut ties_min) = (zero, zero);
-            for z in (0..n).filter(|&z| run.holds(z)) {
+            for_thirds!(z in run, n, {
                 let v = run.value::<TABLE, PAIRS>(z);
                 if PAIRS {
                     v.store(self.values.add(z * V::LANES));
@@ -366,7 +383,7 @@ impl ThirdsGradient<'_> {
                 if BOTH {
                     ties_min = ties_min.add(v.where_equal(min, one));
                 }
-            }
+            });
             share_max = share_max.div(ties_max);
             if BOTH {
                 share_min = share_min.div(ties_min);
@@ -375,7 +392,7 @@ impl ThirdsGradient<'_> {
             let base = structure * self.tuples.rows * 3 * features + f;
             let d_expanded = self.d_expanded.wrapping_add(base);
             let mut total = zero;
-            for z in (0..n).filter(|&z| run.holds(z)) {
+            for_thirds!(z in run, n, {
                 let v = if PAIRS {
                     V::load(self.values.add(z * V::LANES))
                 } else {
@@ -394,7 +411,7 @@ impl ThirdsGradient<'_> {
                     add(d_expanded.add(bz), d);
                     total = total.add(d);
                 }
-            }
+            });
             if PAIRS {
                 add(d_expanded.add((local * 3 + 2) * features), total);
             }
