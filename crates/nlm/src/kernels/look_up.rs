@@ -78,7 +78,7 @@ impl LookUp<'_> {
                 while y < n {
                     // As many at once as there are registers for.
                     let at = [f, x, y];
-                    if V::WIDE && N == 1 && !PAIRS && y + 4 <= n {
+                    if V::WIDE && N == 1 && !PAIRS && !BOTH && y + 4 <= n {
                         class = self.block::<V, F, N, BOTH, PAIRS, 4>(tables, at, class);
                         y += 4;
                     } else if V::WIDE && y + 2 <= n {
