@@ -191,13 +191,13 @@ impl ProblemSet {
 
 /// Seconds of a core for a training step, from the tables of `docs/results/training.md`.
 fn step_seconds(triples: f64) -> f64 {
-    2e-4 + 2.5e-6 * triples
+    4e-4 + 8e-7 * triples
 }
 
 /// Seconds of a core for an evaluation of a network and of a base heuristic.
 fn evaluation_seconds(objects: usize, learned: bool) -> f64 {
     let triples = (objects as f64).powi(3);
-    if learned { 3e-5 + 5e-9 * triples } else { 5e-6 }
+    if learned { 2e-5 + 4e-9 * triples } else { 5e-6 }
 }
 
 struct Domain<'a> {
