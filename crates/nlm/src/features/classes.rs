@@ -369,56 +369,59 @@ impl FeatureEngine {
         }
         self.pair_classes
             .find(job, index, self.at, &self.names, &self.patterns);
-        let sparse = self.sparse.suits(&self.patterns, index);
-        if self.pair_classes.used() && !self.never_typed && self.by_types(job, index, sparse) {
-            Finite { layers: 2, sparse }
-        } else if self.by_patterns(job, index, sparse) {
-            Finite { layers: 1, sparse }
+        let by_types = if self.pair_classes.used() && !self.never_typed {
+            self.by_types(job, index)
         } else {
-            Finite::NOT
-        }
+            None
+        };
+        by_types
+            .or_else(|| self.by_patterns(job, index))
+            .unwrap_or(Finite::NOT)
     }
 
     /// Kinds of pairs are their classes.
-    fn by_types(&mut self, job: &Job<'_>, index: &Index, sparse: bool) -> bool {
+    fn by_types(&mut self, job: &Job<'_>, index: &Index) -> Option<Finite> {
         let pairs = &self.pair_classes;
-        let Some(parts) = pairs.parts() else {
-            return false;
-        };
-        if sparse {
-            self.sparse.segments.by_type(pairs);
-        }
+        let parts = pairs.parts()?;
         let kinds = &pairs.of_pair()[self.at * index.rows(2) / 2..];
-        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, 2, sparse);
+        let sparse = self.sparse.may_suit(index) && {
+            self.sparse.segments.by_type(pairs);
+            let bits = |kind| self.patterns.known()[pairs.pattern(kind)];
+            self.sparse.suits(kinds, bits, job.plan.inputs(2), index)
+        };
+        let finite = Finite { layers: 2, sparse };
+        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, finite);
         self.typed.belong_to(pairs.numbering());
-        self.typed.within_room(job.plan, |classes, most| {
-            (!sparse
-                || self
-                    .sparse
-                    .list(classes, &self.patterns, kinds, index, most))
+        let few = self.typed.within_room(job.plan, |classes, most| {
+            (!sparse || self.sparse.list(classes, kinds, index, most))
                 && classes.of_orbits(index, kinds, most, room)
-        }) && {
+        });
+        few.then(|| {
             self.typed.fill(job, &parts);
-            true
-        }
+            finite
+        })
     }
 
     /// Kinds of pairs are their patterns.
-    fn by_patterns(&mut self, job: &Job<'_>, index: &Index, sparse: bool) -> bool {
+    fn by_patterns(&mut self, job: &Job<'_>, index: &Index) -> Option<Finite> {
         let patterns = &self.patterns;
-        if sparse {
-            self.sparse.segments.whole(index.objects);
-        }
         let kinds = patterns.of_pair();
-        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, 1, sparse);
+        let sparse = self.sparse.may_suit(index) && {
+            self.sparse.segments.whole(index.objects);
+            let bits = |kind: u32| patterns.known()[kind as usize];
+            self.sparse.suits(kinds, bits, job.plan.inputs(2), index)
+        };
+        let finite = Finite { layers: 1, sparse };
+        let room = room_for_orbits(&mut self.orbit_classes, job.plan, index, self.at, finite);
         self.untyped.belong_to(patterns.numbering());
-        self.untyped.within_room(job.plan, |classes, most| {
-            (!sparse || self.sparse.list(classes, patterns, kinds, index, most))
+        let few = self.untyped.within_room(job.plan, |classes, most| {
+            (!sparse || self.sparse.list(classes, kinds, index, most))
                 && classes.of_orbits(index, kinds, most, room)
-        }) && {
+        });
+        few.then(|| {
             self.untyped.fill(job, &[patterns.parts(job.plan.features)]);
-            true
-        }
+            finite
+        })
     }
 
     /// How often tables started afresh: what was found before is then of no use.
@@ -437,16 +440,16 @@ impl FeatureEngine {
 }
 
 /// Where the classes of the orbits of one structure of a group go: nowhere if pairs are taken with their neighbours
-/// and no layer beyond the first `finite` keeps triples.
+/// and no layer beyond the finite ones keeps triples.
 fn room_for_orbits<'a>(
     all: &'a mut Vec<u32>,
     plan: &Plan,
     index: &Index,
     at: usize,
-    finite: usize,
-    sparse: bool,
+    finite: Finite,
 ) -> &'a mut [u32] {
-    let needed = !sparse || (finite..plan.layers.len()).any(|layer| kept(plan, layer));
+    let needed =
+        !finite.sparse || (finite.layers..plan.layers.len()).any(|layer| kept(plan, layer));
     let count = if needed {
         orbit_count(index.objects, index.distinct)
     } else {
@@ -556,20 +559,23 @@ mod tests {
                 let what = format!("{layers} {features} {distinct} {simd}");
                 let prepared = nlm.prepare(&parameters, simd);
                 let mut used = FeatureEngine::default();
-                let mut others = [(false, true), (true, false), (true, true)].map(
-                    |(always_sparse, never_typed)| {
-                        let mut engine = FeatureEngine::default();
-                        engine.sparse.always = always_sparse;
-                        engine.never_typed = never_typed;
-                        engine
-                    },
-                );
+                let engine = |(always_sparse, never_typed)| {
+                    let mut engine = FeatureEngine::default();
+                    engine.sparse.always = always_sparse;
+                    engine.never_typed = never_typed;
+                    engine
+                };
+                let ways = [(false, true), (true, false), (true, true)];
+                let mut others = ways.map(engine);
                 for (structure, &right) in structures.iter().zip(&right) {
                     let job = prepared.job(structure);
                     let value = used.value(&job);
                     close(value, right, &what);
-                    for other in &mut others {
-                        close(other.value(&job), right, &what);
+                    for (other, way) in others.iter_mut().zip(ways) {
+                        let value = other.value(&job);
+                        close(value, right, &what);
+                        let fresh = engine(way).value(&job);
+                        assert_eq!(value.to_bits(), fresh.to_bits(), "{what} {way:?}");
                     }
                     let fresh = FeatureEngine::default().value(&job);
                     assert_eq!(value.to_bits(), fresh.to_bits(), "{what}");
@@ -580,6 +586,39 @@ mod tests {
                     used.patterns.known().len()
                 );
                 assert_eq!(layers > 4, used.typed.len() > 0);
+            }
+        }
+    }
+
+    /// A relation that nearly all pairs stand in is as good as one that few do, if it holds both ways.
+    #[test]
+    fn what_most_pairs_have_in_common_makes_no_neighbours() {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: vec![0, 2, 2],
+            layers: 6,
+            ..NlmConfig::default()
+        })
+        .unwrap();
+        let parameters = nlm.init(5);
+        let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+        let objects = 38;
+        for (both_ways, sparse) in [(true, true), (false, false)] {
+            let mut structure = Structure::new(objects);
+            for x in 0..objects {
+                structure.insert(x % 2, &[x]);
+                structure.insert(1, &[x, (x * x + 1) % objects]);
+                for y in (0..objects).filter(|&y| y != x && (both_ways || x > y)) {
+                    structure.insert(0, &[x, y]);
+                }
+            }
+            let right = Reference::forward(&nlm, &exact, &structure).value();
+            for simd in levels() {
+                let prepared = nlm.prepare(&parameters, simd);
+                let mut engine = FeatureEngine::default();
+                close(engine.value(&prepared.job(&structure)), right, "38 objects");
+                let index = Index::new(objects, false, 1);
+                let finite = engine.classify(&prepared.job(&structure), &index);
+                assert_eq!(finite, Finite { layers: 2, sparse });
             }
         }
     }

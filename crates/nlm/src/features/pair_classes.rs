@@ -149,11 +149,9 @@ impl PairClasses {
         &self.type_of
     }
 
-    /// The class of an empty pair with objects of these types, the first no later than the second.
-    pub(super) fn empty(&self, a: u16, b: u16) -> Option<u32> {
-        let row = self.row_of[usize::from(a) << TYPE_BITS | usize::from(b)];
-        let class = *self.class_of.get(row as usize)?;
-        (class != NONE).then_some(class)
+    /// The pattern of a class.
+    pub(super) fn pattern(&self, class: u32) -> usize {
+        usize::from(self.members[class as usize][2])
     }
 
     /// The class of each pair of the structures at hand.

@@ -89,11 +89,6 @@ impl Patterns {
         &self.of_pair
     }
 
-    /// The pairs a <= b of the structure at hand that are not empty.
-    pub(super) fn related(&self) -> &[[u32; 2]] {
-        &self.related
-    }
-
     /// What holds of (x, y) for some y and for all y of the structure at hand, by x.
     pub(super) fn reduced(&self) -> &[Reduced] {
         &self.reduced
@@ -259,6 +254,11 @@ impl Patterns {
 /// Whether a set of bits has this one.
 pub(super) fn bit(bits: u64, c: usize) -> f32 {
     f32::from((bits >> c & 1) as u8)
+}
+
+/// Whether a pattern is the same both ways.
+pub(super) fn is_symmetric(bits: u64, channels: usize) -> bool {
+    bits >> channels == bits & ((1 << channels) - 1)
 }
 
 /// What the channels of (a, b) and (b, a) add up to, given the pattern of the pair.

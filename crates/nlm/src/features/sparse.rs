@@ -1,13 +1,13 @@
 //! Which objects are near which pairs.
 //!
-//! Where few pairs stand in a relation, the extrema over triples of finite layers, and of a
-//! layer after them that only reduce reads, need O^2 times the number of neighbours, and one product of
-//! matrices over (max, +). Objects that are near neither a nor b differ by type only. They come in segments, since objects
+//! Most pairs of objects of two types are of one kind, usually without any relation, the common one. Where few are not, the extrema over triples of
+//! finite layers, and of a layer after them that only reduce reads, need O^2 times the number of neighbours, and one product of
+//! matrices over (max, +). An object is near a if the two are not of their common kind. Objects that are near neither a nor b differ by type only. They come in segments, since objects
 //! are named by type, and with the pair {a, b} all of a segment have one class.
 
 use super::classes::{Classes, IN_KEY};
 use super::pair_classes::PairClasses;
-use super::patterns::Patterns;
+use super::patterns::is_symmetric;
 use super::{FeatureEngine, Job};
 use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
@@ -32,8 +32,15 @@ pub(super) struct Segments {
     ends: Vec<u32>,
     /// The segment of each object.
     of: Vec<u8>,
-    /// `[segment][segment]`: the kind of an empty pair with objects of these, the first no later than the second.
-    empty: Vec<u32>,
+    /// `[segment][segment]`: the common kind of pairs with objects of these, the first no later than the second.
+    common: Vec<u32>,
+}
+
+/// What is known of a kind of pairs while common ones are chosen.
+#[derive(Clone, Copy)]
+struct Known {
+    count: u32,
+    segments: [u8; 2],
 }
 
 impl Segments {
@@ -43,8 +50,6 @@ impl Segments {
         self.ends.push(objects as u32);
         self.of.clear();
         self.of.resize(objects, 0);
-        self.empty.clear();
-        self.empty.push(0);
     }
 
     /// One a type: the kind of a pair is its class.
@@ -60,10 +65,43 @@ impl Segments {
             self.of.push((types.len() - 1) as u8);
             self.ends[types.len() - 1] = x as u32 + 1;
         }
-        self.empty.clear();
-        for &a in &types {
-            let of = types.iter().map(|&b| pairs.empty(a, b).unwrap_or(NONE));
-            self.empty.extend(of);
+    }
+
+    /// Chooses the kind that most pairs of two segments have; of two that are equally common the one with the lesser bits, since the
+    /// numbers of kinds depend on what came before. Between objects of one segment the relation must be the same both ways:
+    /// which of two comes first is open there.
+    fn choose_common(
+        &mut self,
+        kinds: &[u32],
+        bits: impl Fn(u32) -> u64,
+        channels: usize,
+        index: &Index,
+    ) {
+        let all = kinds.iter().max().map_or(0, |&kind| kind as usize + 1);
+        let mut known = vec![
+            Known {
+                count: 0,
+                segments: [0; 2]
+            };
+            all
+        ];
+        for (&[a, b], &kind) in index.ends.iter().zip(kinds) {
+            let known = &mut known[kind as usize];
+            known.count += 1;
+            known.segments = [self.of[a as usize], self.of[b as usize]];
+        }
+        self.common.clear();
+        self.common.resize(self.len() * self.len(), NONE);
+        for (kind, of) in (0..).zip(&known) {
+            let [a, b] = of.segments.map(usize::from);
+            if of.count == 0 || (a == b && !is_symmetric(bits(kind), channels)) {
+                continue;
+            }
+            let best = &mut self.common[a * self.ends.len() + b];
+            let rank = |kind: u32| (known[kind as usize].count, std::cmp::Reverse(bits(kind)));
+            if *best == NONE || rank(kind) > rank(*best) {
+                *best = kind;
+            }
         }
     }
 
@@ -71,9 +109,9 @@ impl Segments {
         self.ends.len()
     }
 
-    /// The kind of an empty pair with objects of these segments.
-    fn empty(&self, a: usize, b: usize) -> u32 {
-        self.empty[a.min(b) * self.len() + a.max(b)]
+    /// The common kind of pairs with objects of these segments.
+    fn common(&self, a: usize, b: usize) -> u32 {
+        self.common[a.min(b) * self.len() + a.max(b)]
     }
 
     /// How many objects each has.
@@ -112,9 +150,11 @@ pub(crate) struct Sparse {
     /// `[kind][segment][2]`: six times the class of the orbits with a far object there, plus the slot
     /// of (a, b, z), of (b, a, z).
     far_classes: Vec<[u32; 2]>,
-    /// `[i][j]`: four times the kind of {i, j}, plus [`RELATED`] where it is not empty, plus one where i > j.
+    /// The pairs that are not of the common kind.
+    uncommon: Vec<[u32; 2]>,
+    /// `[i][j]`: four times the kind of {i, j}, plus [`RELATED`] where it is not the common one, plus one where i > j.
     ordered: Vec<u32>,
-    /// For each object those it stands in a relation with, one after the other, and where they end.
+    /// For each object those near it, one after the other, and where they end.
     related: Vec<u32>,
     related_ends: Vec<u32>,
     /// How many those are.
@@ -129,17 +169,38 @@ impl Sparse {
             + (self.neighbours.capacity() + self.far_objects.capacity()) * size_of::<Neighbour>()
             + (self.far_of_kind.capacity() + self.far_classes.capacity()) * 8
             + (self.ordered.capacity() + self.related.capacity()) * 4
+            + self.uncommon.capacity() * 8
     }
 
-    /// Whether there are so few that going through them is quicker than orbit by orbit.
-    pub(super) fn suits(&self, patterns: &Patterns, index: &Index) -> bool {
+    /// Whether there are objects enough to ask.
+    pub(super) fn may_suit(&self, index: &Index) -> bool {
+        index.rows(2) > 0 && (index.objects >= FEW_OBJECTS || self.always)
+    }
+
+    /// Whether so few pairs are not of the common kind that going through neighbours is quicker than orbit by orbit. Segments are
+    /// known; `bits` is the pattern of a kind.
+    pub(super) fn suits(
+        &mut self,
+        kinds: &[u32],
+        bits: impl Fn(u32) -> u64,
+        channels: usize,
+        index: &Index,
+    ) -> bool {
         let n = index.objects;
-        let many = n >= FEW_OBJECTS && 6 * patterns.related().len() <= n * n;
-        index.rows(2) > 0 && (many || self.always)
+        let segments = &mut self.segments;
+        segments.choose_common(kinds, bits, channels, index);
+        self.uncommon.clear();
+        for (&[a, b], &kind) in index.ends.iter().zip(kinds) {
+            let [of_a, of_b] = [a, b].map(|x| usize::from(segments.of[x as usize]));
+            if segments.common(of_a, of_b) != kind {
+                self.uncommon.push([a, b]);
+            }
+        }
+        6 * self.uncommon.len() <= n * n || self.always
     }
 
-    /// The objects each object stands in a relation with, and the kinds of all pairs.
-    fn relate(&mut self, patterns: &Patterns, kinds: &[u32], index: &Index) {
+    /// The objects near each object, and the kinds of all pairs.
+    fn relate(&mut self, kinds: &[u32], index: &Index) {
         let n = index.objects;
         // With `distinct` there is no pair (i, i); any kind will do.
         self.ordered.clear();
@@ -154,7 +215,7 @@ impl Sparse {
         let ends = &mut self.related_ends;
         ends.clear();
         ends.resize(n + 1, 0);
-        for &[a, b] in patterns.related() {
+        for &[a, b] in &self.uncommon {
             ends[a as usize + 1] += 1;
             ends[b as usize + 1] += u32::from(a != b);
         }
@@ -165,7 +226,7 @@ impl Sparse {
         self.related_counts.clear();
         self.related_counts.resize(n, [0; SEGMENTS]);
         // From where each begins to where it ends.
-        for &[a, b] in patterns.related() {
+        for &[a, b] in &self.uncommon {
             for (x, y) in [(a, b), (b, a)].into_iter().take(1 + usize::from(a != b)) {
                 let end = &mut ends[x as usize];
                 self.related[*end as usize] = y;
@@ -188,13 +249,12 @@ impl Sparse {
     pub(super) fn list(
         &mut self,
         classes: &mut Classes,
-        patterns: &Patterns,
         kinds: &[u32],
         index: &Index,
         most: usize,
     ) -> bool {
         let n = index.objects;
-        self.relate(patterns, kinds, index);
+        self.relate(kinds, index);
         self.pairs.clear();
         self.neighbours.clear();
         self.far.clear();
@@ -318,7 +378,7 @@ fn far_from(
         if class[0] == NONE {
             // After the objects of its own type: among these its place is open.
             let place = usize::from(s >= a) + usize::from(s >= b);
-            let kinds = [kind, segments.empty(a, s), segments.empty(b, s)];
+            let kinds = [kind, segments.common(a, s), segments.common(b, s)];
             let place = &PLACES[place];
             let of = 6 * classes.class(place.key(kinds));
             *class = place.slots.map(|slot| of + slot);
