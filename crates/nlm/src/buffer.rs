@@ -77,6 +77,15 @@ impl Buffer {
         self.as_mut_slice()[from..from + len].fill(x);
     }
 
+    /// Sets the first columns of so many rows to zero.
+    pub(crate) fn clear_columns(&mut self, rows: usize, stride: usize, columns: usize) {
+        if columns > 0 {
+            for row in self.as_mut_slice()[..rows * stride].chunks_exact_mut(stride) {
+                row[..columns].fill(0.0);
+            }
+        }
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.data.capacity() * 4

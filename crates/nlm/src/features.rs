@@ -7,7 +7,6 @@
 
 mod classes;
 mod load;
-mod names;
 mod pair_classes;
 mod patterns;
 mod sparse;
@@ -17,12 +16,12 @@ use crate::buffer::Buffer;
 use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
+use crate::names::Names;
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
 use crate::structure::Structure;
 use classes::{Classes, Finite};
-use names::Names;
 use pair_classes::{PairClasses, Reader};
 use patterns::Patterns;
 use sparse::Sparse;
@@ -242,8 +241,8 @@ impl FeatureEngine {
         for n in 0..=plan.max_arity.min(2) {
             let rows = self.count * index.rows(n);
             let (inputs, reduced) = (plan.inputs(n), plan.inputs(n + 1) * plan.quantifiers);
-            clear(&mut self.own[n], rows, plan.own_columns[n], inputs);
-            clear(&mut self.red[n], rows, plan.red_columns[n], reduced);
+            self.own[n].clear_columns(rows, plan.own_columns[n], inputs);
+            self.red[n].clear_columns(rows, plan.red_columns[n], reduced);
         }
     }
 
@@ -466,20 +465,6 @@ impl FeatureEngine {
                 red_stride: plan.red_columns[n - 1],
             },
         );
-    }
-}
-
-/// Sets the first columns of every row to zero.
-fn clear(rows: &mut Buffer, count: usize, stride: usize, columns: usize) {
-    if count * stride == 0 {
-        return;
-    }
-    let rows = &mut rows.as_mut_slice()[..count * stride];
-    // Column by column: a row has too few to be worth a call.
-    for c in 0..columns {
-        for x in rows[c..].iter_mut().step_by(stride) {
-            *x = 0.0;
-        }
     }
 }
 

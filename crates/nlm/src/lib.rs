@@ -36,6 +36,7 @@
 //! ```
 
 mod adam;
+mod bits;
 mod buffer;
 mod config;
 mod engine;
@@ -44,6 +45,7 @@ mod gradient;
 mod index;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
+mod names;
 mod nlm;
 mod params;
 mod plan;

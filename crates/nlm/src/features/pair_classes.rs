@@ -5,15 +5,16 @@
 //! its pattern. So is what it adds to the triples of the first two layers.
 
 use super::classes::{MOST_KINDS, may_be_finite as triples_may_be_finite};
-use super::names::Names;
-use super::patterns::{KNOWN_PATTERNS, PATTERNS, Patterns, bit, differences, sums};
+use super::patterns::{KNOWN_PATTERNS, PATTERNS, Patterns};
 use super::{FeatureEngine, Job};
+use crate::bits::{bit, differences, sums};
 use crate::buffer::Buffer;
 use crate::index::Index;
 use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::pair_tables::CopyPairs;
 use crate::kernels::rows::{PairMap, RowMap, RowRun, Starts};
+use crate::names::Names;
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use std::ptr::{null, null_mut};
 

@@ -4,11 +4,12 @@
 //! Patterns are numbered as they come up; nothing that is computed depends on the numbers.
 
 use super::Job;
-use super::names::Names;
+use crate::bits::{differences, sums};
 use crate::index::Index;
 use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, RowRun, Starts};
+use crate::names::Names;
 use std::ptr::{null, null_mut};
 
 /// More patterns than this in one structure, and its first layer is computed orbit by orbit.
@@ -249,24 +250,4 @@ impl Patterns {
             },
         );
     }
-}
-
-/// Whether a set of bits has this one.
-pub(super) fn bit(bits: u64, c: usize) -> f32 {
-    f32::from((bits >> c & 1) as u8)
-}
-
-/// Whether a pattern is the same both ways.
-pub(super) fn is_symmetric(bits: u64, channels: usize) -> bool {
-    bits >> channels == bits & ((1 << channels) - 1)
-}
-
-/// What the channels of (a, b) and (b, a) add up to, given the pattern of the pair.
-pub(super) fn sums(bits: u64, channels: usize) -> impl Iterator<Item = f32> {
-    (0..channels).map(move |c| bit(bits, c) + bit(bits, c + channels))
-}
-
-/// How they differ.
-pub(super) fn differences(bits: u64, channels: usize) -> impl Iterator<Item = f32> {
-    (0..channels).map(move |c| bit(bits, c) - bit(bits, c + channels))
 }

@@ -7,8 +7,8 @@
 
 use super::classes::{Classes, IN_KEY};
 use super::pair_classes::PairClasses;
-use super::patterns::is_symmetric;
 use super::{FeatureEngine, Job};
+use crate::bits::is_symmetric;
 use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::sparse::{Far, Near, NearPair, Neighbour};

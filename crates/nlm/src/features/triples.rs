@@ -158,22 +158,23 @@ impl FeatureEngine {
     /// Compose at arity 3 and its reduction.
     pub(super) fn triples(&mut self, job: &Job<'_>, index: &Index, layer: usize, finite: Finite) {
         let plan = job.plan;
-        if layer < finite.layers && !finite.sparse {
-            // All finite layers at once, with the first.
-            if layer == 0 {
+        let features = plan.features;
+        let columns = 0..features * plan.quantifiers;
+        let table = self.class_table(plan, layer, finite);
+        if layer < finite.layers {
+            if finite.sparse {
+                self.near(job, index, table, None);
+                self.end(job, index, layer, false, columns);
+            } else if layer == 0 {
+                // All finite layers at once.
                 self.look_up_finite(job, index, finite);
             }
             return;
         }
-        let features = plan.features;
-        let both = plan.quantifiers == 2;
         let compose = &plan.layers[layer][3];
         let rows = index.rows(2);
-        let best = self.best.as_mut_ptr();
-        let columns = Columns::new(plan, finite);
-        let from = self.at * rows;
-        let by_class = layer < finite.layers;
-        if !by_class && let Some(map) = &compose.expand {
+        let mut expanded = null();
+        if let Some(map) = &compose.expand {
             while self.pairs.len() <= layer {
                 self.pairs.push(Buffer::default());
             }
@@ -183,39 +184,32 @@ impl FeatureEngine {
             if self.at == 0 {
                 self.expand(job, index, [layer, 3], map, to);
             }
+            expanded = to.cast_const().wrapping_add(self.at * rows * map.outputs);
         }
-        let table = self.class_table(plan, layer, finite);
-        let parts = columns.parts(compose, &job.weights[layer][3].orbit.rows);
-        let pairs = index.pairs();
         let pure = compose.column.is_none();
-        let by_table = by_class || (pure && parts.is_empty() && !table.is_null());
-        let with_pairs = !by_class && compose.expand.is_some();
-        if by_table && finite.sparse && (by_class || with_pairs) {
-            self.near(job, index, table, with_pairs.then_some(layer));
-        } else if by_table {
+        let parts = Columns::new(plan, finite).parts(compose, &job.weights[layer][3].orbit.rows);
+        if !pure || !parts.is_empty() || table.is_null() {
             self.start(job, index, 1);
+            self.steps(job, index, layer, finite);
+        } else if finite.sparse && !expanded.is_null() {
+            self.near(job, index, table, Some(layer));
+        } else {
+            self.start(job, index, 1);
+            let best = self.best.as_mut_ptr();
             dispatch(
                 job.simd,
                 &LookUp {
-                    pairs,
+                    pairs: index.pairs(),
                     classes: self.classes_of_orbits(index),
                     tables: &[table],
-                    expanded: if with_pairs {
-                        self.pairs[layer].as_ptr().wrapping_add(from * 3 * features)
-                    } else {
-                        null()
-                    },
+                    expanded,
                     features,
-                    both,
+                    both: plan.quantifiers == 2,
                     best,
                 },
             );
-        } else {
-            self.start(job, index, 1);
-            self.steps(job, index, layer, finite);
         }
-        let columns = features * plan.quantifiers;
-        self.end(job, index, layer, pure && !by_class, 0..columns);
+        self.end(job, index, layer, pure, columns);
     }
 
     /// The reductions of the finite layers, whose triples are in tables.

@@ -3,9 +3,11 @@
 //! They are counted in the order in which the structures of the group have them, so that a gradient's
 //! bits follow from the batch alone.
 
+use crate::bits::{differences, sums, write};
 use crate::buffer::Buffer;
 use crate::index::Index;
 use crate::kernels::orbit::SIX;
+use crate::names::Names;
 use crate::plan::{BLOCK, Plan};
 use crate::structure::Structure;
 
@@ -130,10 +132,8 @@ pub(super) struct Classes {
     small_orbits: Vec<u32>,
     orbits: Numbers,
     reversed: Vec<u32>,
-    /// The unary propositions of the objects at hand, then their order by type.
-    bits: Vec<u64>,
-    order: Vec<u16>,
-    new_name: Vec<u16>,
+    /// Of the structure at hand.
+    names: Names,
     type_of: Vec<u32>,
     /// The binary propositions of the pairs at hand.
     pair_bits: Vec<u64>,
@@ -245,49 +245,23 @@ impl Classes {
 
     /// Gives the objects of a structure names in the order of their types, so that fewer orbits differ.
     fn name(&mut self, structure: &Structure) {
-        let n = structure.objects();
-        self.bits.clear();
-        self.bits.resize(n, 0);
-        for (c, x) in structure.propositions(1) {
-            self.bits[usize::from(x[0])] |= 1 << c;
-        }
-        self.order.clear();
-        self.order.extend(0..n as u16);
-        let bits = &self.bits;
-        self.order.sort_by_key(|&x| bits[usize::from(x)]);
-        self.new_name.clear();
-        self.new_name.resize(n, 0);
+        self.names.find(structure, true);
         self.type_of.clear();
-        for (name, &x) in self.order.iter().enumerate() {
-            self.new_name[usize::from(x)] = name as u16;
-            self.type_of
-                .push(self.types.number(self.bits[usize::from(x)]));
+        for bits in self.names.types() {
+            self.type_of.push(self.types.number(bits));
         }
     }
 
     fn load_objects(&self, plan: &Plan, index: &Index, s: usize, inputs: &mut Inputs<'_>) {
-        let channels = plan.inputs(1);
-        if channels == 0 {
-            return;
-        }
-        let (mut any, mut all) = (0, u64::MAX);
-        for (name, &x) in self.order.iter().enumerate() {
-            let bits = self.bits[usize::from(x)];
-            any |= bits;
-            all &= bits;
-            let at = (s * index.objects + name) * plan.own_columns[1];
-            let row = &mut inputs.own[1].as_mut_slice()[at..at + channels];
-            for (c, to) in row.iter_mut().enumerate() {
-                *to = bit(bits, c);
-            }
-        }
-        let at = s * plan.red_columns[0];
-        for c in 0..channels {
-            inputs.red[0].set(at + c, bit(any, c));
-            if plan.quantifiers == 2 {
-                inputs.red[0].set(at + channels + c, bit(all, c));
-            }
-        }
+        let stride = plan.own_columns[1];
+        let (own, red) = (s * index.objects * stride, s * plan.red_columns[0]);
+        self.names.write_types(
+            plan.inputs(1),
+            &mut inputs.own[1].as_mut_slice()[own..],
+            stride,
+            &mut inputs.red[0].as_mut_slice()[red..],
+            plan.quantifiers == 2,
+        );
     }
 
     fn load_pairs(
@@ -305,7 +279,7 @@ impl Classes {
         let columns = plan.red_columns[1];
         let red = &mut inputs.red[1];
         for (c, x) in structure.propositions(2) {
-            let [x, y] = [x[0], x[1]].map(|x| usize::from(self.new_name[usize::from(x)]));
+            let [x, y] = [x[0], x[1]].map(|x| self.names.of(x));
             if index.distinct && x == y {
                 continue;
             }
@@ -473,9 +447,7 @@ impl Classes {
         let rows = &mut to.as_mut_slice()[..self.types() * channels];
         if channels > 0 {
             for (row, &bits) in rows.chunks_exact_mut(channels).zip(&self.types.keys) {
-                for (c, to) in row.iter_mut().enumerate() {
-                    *to = bit(bits, c);
-                }
+                write(row, bits);
             }
         }
     }
@@ -484,15 +456,11 @@ impl Classes {
     pub(super) fn pair_inputs(&self, channels: usize, stride: usize, to: &mut Buffer) {
         for (i, &pair) in self.pairs.keys.iter().enumerate() {
             let bits = self.patterns.keys[parts(pair)[2] as usize];
-            for c in 0..channels {
-                let (ab, ba) = (bit(bits, c), bit(bits, c + channels));
-                to.set(2 * i * stride + c, ab + ba);
-                to.set((2 * i + 1) * stride + c, ab - ba);
+            let both = sums(bits, channels).zip(differences(bits, channels));
+            for (c, (sum, difference)) in both.enumerate() {
+                to.set(2 * i * stride + c, sum);
+                to.set((2 * i + 1) * stride + c, difference);
             }
         }
     }
-}
-
-fn bit(bits: u64, c: usize) -> f32 {
-    f32::from((bits >> c & 1) as u8)
 }

@@ -87,20 +87,10 @@ impl GradientEngine {
             self.own[n].reserve(rows * own_stride(batch, n));
             self.red[n].reserve(rows * plan.red_columns[n]);
         }
-        clear(
-            &mut self.own[0],
-            index.group_rows(0),
-            plan.own_columns[0],
-            plan.inputs(0),
-        );
+        self.own[0].clear_columns(index.group_rows(0), plan.own_columns[0], plan.inputs(0));
         if plan.max_arity >= 1 {
             let inputs = plan.inputs(2) * plan.quantifiers;
-            clear(
-                &mut self.red[1],
-                index.group_rows(1),
-                plan.red_columns[1],
-                inputs,
-            );
+            self.red[1].clear_columns(index.group_rows(1), plan.red_columns[1], inputs);
         }
     }
 
@@ -434,13 +424,4 @@ fn reduce(
             red_stride: plan.red_columns[n - 1],
         },
     );
-}
-
-/// Sets the first columns of every row to zero.
-fn clear(rows: &mut Buffer, count: usize, stride: usize, columns: usize) {
-    if columns > 0 {
-        for row in rows.as_mut_slice()[..count * stride].chunks_exact_mut(stride) {
-            row[..columns].fill(0.0);
-        }
-    }
 }
