@@ -10,6 +10,7 @@ mod frame;
 mod gbfls;
 mod gbfs;
 mod open;
+mod scorer;
 
 use crate::plan::Plan;
 use crate::watch::Stop;
@@ -17,6 +18,7 @@ use crate::watch::Stop;
 pub use astar::{astar, dijkstra, weighted_astar};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
+pub use scorer::{ChildScore, SCORER_HEADS, SuccessorScorer};
 
 /// When to give up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
