@@ -8,6 +8,7 @@ mod checkpoint;
 mod config;
 mod encode;
 mod encodings;
+mod exact;
 mod learned;
 mod model;
 mod record;
@@ -24,6 +25,7 @@ pub use config::{
     BaseHeuristic, BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig,
 };
 pub use encode::{Channels, Encoder};
+pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
