@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod config;
+mod cut;
 mod encode;
 mod encodings;
 mod exact;
@@ -24,6 +25,7 @@ mod world;
 pub use config::{
     BaseHeuristic, BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig,
 };
+pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
