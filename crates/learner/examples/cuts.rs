@@ -164,7 +164,7 @@ fn print_line(label: &str, task: &Task, report: &CutReport, first: f64, seconds:
         of(&steps).1,
         of(&|cut| cut.problem.objects.len()).0,
         dead,
-        done.explorations,
+        done.trails,
         first,
         seconds,
     );

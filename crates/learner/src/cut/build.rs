@@ -12,6 +12,7 @@ use homing_planner::{ActionId, PropId};
 
 use super::index::Index;
 use super::kept::Kept;
+use super::trail::Window;
 use crate::exact::shuffle;
 
 /// What a cut is to contain.
@@ -22,11 +23,25 @@ pub(super) struct Draft {
     pub(super) kept: Kept,
     /// Whether all goals over kept objects are goals of the cut.
     pub(super) all_goals: bool,
-    /// What is left of the relaxed plan of each chosen goal; empty where objects are chosen without
-    /// plans.
+    /// Further goals of the cut that are none of the task, but of the same kind.
+    pub(super) moved: Vec<PropId>,
+    /// What is left of the relaxed plan of each chosen goal, where objects come from these.
     pub(super) plans: Vec<Vec<ActionId>>,
+    /// The part of a trail that objects come from, if they do.
+    pub(super) window: Option<Window>,
+    /// The state it begins in, if that is not the initial state.
+    pub(super) start: Option<Vec<u32>>,
     /// Atoms to repair with before others, sorted: those that what is kept of a plan begins with.
     pub(super) preferred: Vec<PropId>,
+}
+
+impl Draft {
+    fn holds(&self, index: &Index<'_>, prop: PropId) -> bool {
+        match &self.start {
+            Some(state) => index.task.encoding().holds(prop, state),
+            None => index.in_init[prop.index()],
+        }
+    }
 }
 
 /// Makes problems of drafts.
@@ -34,22 +49,13 @@ pub(super) struct Draft {
 pub(super) struct Builder {
     /// By group: its atoms true in the problem being built. All 0 in between.
     true_atoms: Vec<u32>,
-    /// By group: whether exactly one of its atoms holds at the start, so that one should.
-    has_one: Vec<bool>,
     repair: bool,
 }
 
 impl Builder {
     pub(super) fn new(index: &Index<'_>, repair: bool) -> Self {
-        let holds = |prop: &&PropId| index.in_init[prop.index()];
-        let has_one = index
-            .groups
-            .iter()
-            .map(|group| group.iter().filter(holds).count() == 1)
-            .collect();
         Self {
             true_atoms: vec![0; index.groups.len()],
-            has_one,
             repair,
         }
     }
@@ -83,11 +89,19 @@ impl Builder {
             .into_iter()
             .map(|value| renaming.value(&problem.values[value as usize]))
             .collect();
-        let literals = goals(index, draft)
-            .into_iter()
-            .map(|goal| Literal {
-                atom: renaming.atom(&index.goal(goal).atom),
-                positive: index.goal(goal).positive,
+        let chosen = goals(index, draft).into_iter().map(|goal| {
+            let goal = index.goal(goal);
+            (&goal.atom, goal.positive)
+        });
+        let moved = draft.moved.iter().map(|prop| {
+            let prop = &propositions[prop.index()];
+            (&prop.atom, prop.positive)
+        });
+        let literals = chosen
+            .chain(moved)
+            .map(|(atom, positive)| Literal {
+                atom: renaming.atom(atom),
+                positive,
             })
             .collect();
         Problem {
@@ -119,7 +133,7 @@ impl Builder {
         let inside = index.props.over(&draft.kept, |prop| {
             &propositions[prop as usize].atom.arguments
         });
-        let holds = |prop: &u32| index.in_init[*prop as usize];
+        let holds = |prop: &u32| draft.holds(index, PropId(*prop));
         let mut now: Vec<u32> = inside.iter().copied().filter(holds).collect();
         if self.repair {
             for &prop in &now {
@@ -155,13 +169,17 @@ impl Builder {
         let mut members: Vec<(u32, u32)> = Vec::new();
         for &prop in inside {
             let groups = index.groups_of.of(prop as usize).iter();
-            let lost = groups.filter(|&&group| {
-                self.true_atoms[group as usize] == 0 && self.has_one[group as usize]
-            });
-            members.extend(lost.map(|&group| (group, prop)));
+            let empty = groups.filter(|&&group| self.true_atoms[group as usize] == 0);
+            members.extend(empty.map(|&group| (group, prop)));
         }
         members.sort_unstable();
-        let mut lost: Vec<&[(u32, u32)]> = members.chunk_by(|a, b| a.0 == b.0).collect();
+        // A group without a true atom in the whole state stays without.
+        let had_one = |members: &&[(u32, u32)]| {
+            let mut group = index.groups[members[0].0 as usize].iter();
+            group.any(|&prop| draft.holds(index, prop))
+        };
+        let groups = members.chunk_by(|a, b| a.0 == b.0);
+        let mut lost: Vec<&[(u32, u32)]> = groups.filter(had_one).collect();
         shuffle(&mut lost, random);
         for members in lost {
             if self.true_atoms[members[0].0 as usize] == 0

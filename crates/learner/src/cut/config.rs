@@ -42,9 +42,21 @@ pub struct CutConfig {
     pub goals: usize,
     /// The share of further goals that have an object in common with those chosen: they interact.
     pub goals_nearby: f64,
-    /// The share of cuts whose objects are those of relaxed plans. The others have the goals' objects
-    /// and a few neighbours, which is all that puzzles such as blocks need.
+    /// The share of cuts made of trails: true plans for the chosen goals, with the objects that these
+    /// use and no more. Resources are scarce there, and ways are whole.
+    pub from_trails: f64,
+    /// The share of cuts whose objects are those of relaxed plans. What is left after trails and plans
+    /// has the goals' objects and a few neighbours, which is all that puzzles such as blocks need.
     pub from_plans: f64,
+    /// Work spent on trails at the most, as for explorations; after that they are used again.
+    pub trail_work: u64,
+    /// Relaxed plans followed for one goal of a trail. Fuel levels take one for each step of a way.
+    pub trail_rounds: usize,
+    /// Steps of a trail at the most: longer ones have too many objects, but their parts are of use.
+    pub trail_steps: usize,
+    /// The share of trails of which a part is taken even if the whole may be small enough: so cuts
+    /// begin and end in the midst of things, too.
+    pub trail_parts: f64,
     /// The neighbours of goals in cuts without relaxed plans: 0 to this.
     pub neighbours: usize,
     /// Objects beyond the plan: 0 to this. Without them every object would be of use, and nothing
@@ -87,7 +99,12 @@ impl Default for CutConfig {
             spreads: [0.3, 1.5],
             goals: 4,
             goals_nearby: 0.4,
-            from_plans: 0.7,
+            from_trails: 0.4,
+            from_plans: 0.4,
+            trail_work: 30_000_000,
+            trail_rounds: 24,
+            trail_steps: 150,
+            trail_parts: 0.5,
             neighbours: 3,
             extras: 3,
             whole_types: 0.5,

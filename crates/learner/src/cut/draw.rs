@@ -9,13 +9,21 @@ use super::build::Draft;
 use super::config::CutConfig;
 use super::index::Index;
 use super::kept::Kept;
-use super::relaxed::Explorations;
+use super::relaxed::{Explorations, Explorer};
+use super::trail::{Trail, Window, achieved, walk};
 use crate::exact::shuffle;
+
+/// Where ways to goals come from.
+pub(super) struct Ways<'t> {
+    pub(super) explorer: Explorer<'t>,
+    pub(super) explorations: Explorations,
+    pub(super) trails: Vec<Trail>,
+}
 
 /// Draws drafts of cuts.
 pub(super) struct Drawer<'a, 't> {
     pub(super) index: &'a Index<'t>,
-    pub(super) explorations: &'a Explorations,
+    pub(super) ways: &'a mut Ways<'t>,
     pub(super) config: &'a CutConfig,
     pub(super) random: &'a mut SplitMix64,
 }
@@ -37,17 +45,25 @@ impl Drawer<'_, '_> {
         from + self.random.below((to - from).max(1))
     }
 
-    /// Goals and objects for a cut of a task that has goals.
-    pub(super) fn draft(&mut self) -> Draft {
+    /// Goals and objects for a cut of a task that has goals; `None` where a trail leads nowhere.
+    pub(super) fn draft(&mut self) -> Option<Draft> {
         let objects = self.index.problem().objects.len();
         let mut draft = Draft {
             goals: self.goals(),
+            moved: Vec::new(),
             kept: Kept::new(objects, self.index.constants),
             all_goals: false,
             plans: Vec::new(),
+            window: None,
+            start: None,
             preferred: Vec::new(),
         };
-        if self.chance(self.config.from_plans) {
+        let kind = self.random.unit();
+        if kind < self.config.from_trails {
+            let window = self.window(&draft.goals)?;
+            return self.take_window(&mut draft, window).then_some(draft);
+        }
+        if kind < self.config.from_trails + self.config.from_plans {
             self.take_plans(&mut draft);
         } else {
             self.keep(&mut draft);
@@ -55,7 +71,7 @@ impl Drawer<'_, '_> {
                 self.grow(&mut draft.kept);
             }
         }
-        draft
+        Some(draft)
     }
 
     /// What every draft gets once its size is settled: more objects, more goals.
@@ -66,7 +82,7 @@ impl Drawer<'_, '_> {
         for _ in 0..self.random.below(self.config.extras + 1) {
             self.grow(&mut draft.kept);
         }
-        draft.all_goals = self.chance(self.config.all_goals);
+        draft.all_goals = draft.moved.is_empty() && self.chance(self.config.all_goals);
     }
 
     fn goals(&mut self) -> Vec<usize> {
@@ -91,6 +107,72 @@ impl Drawer<'_, '_> {
         chosen
     }
 
+    /// A trail for the goals, or a known one once enough work was spent on them; the whole of it or
+    /// a part.
+    fn window(&mut self, goals: &[usize]) -> Option<Window> {
+        let ways = &mut *self.ways;
+        let spent = ways.explorer.work >= self.config.exploration_work + self.config.trail_work;
+        if !spent {
+            let (index, config) = (self.index, self.config);
+            let trail = walk(&mut ways.explorer, index, config, goals, self.random)?;
+            ways.trails.push(trail);
+        }
+        let last = ways.trails.len().checked_sub(1)?;
+        let trail = match spent {
+            true => self.random.below(last + 1),
+            false => last,
+        };
+        let mut window = Window {
+            trail,
+            from: 0,
+            to: self.ways.trails[trail].actions.len(),
+        };
+        if self.chance(self.config.trail_parts) {
+            self.narrow(&mut window);
+        }
+        Some(window)
+    }
+
+    /// Leaves out a random part at one end of a window; `false` if there is nothing to leave out.
+    fn narrow(&mut self, window: &mut Window) -> bool {
+        let length = window.to - window.from;
+        if length < 2 {
+            return false;
+        }
+        let less = 1 + self.random.below(length / 2 + 1).min(length - 2);
+        if self.chance(0.5) {
+            window.from += less;
+        } else {
+            window.to -= less;
+        }
+        true
+    }
+
+    /// Makes a draft of a part of a trail: its goals, or what looks like goals and comes true there.
+    /// `false` if there is neither.
+    fn take_window(&mut self, draft: &mut Draft, window: Window) -> bool {
+        let index = self.index;
+        let trail = &self.ways.trails[window.trail];
+        let (before, after) = (&trail.states[window.from], &trail.states[window.to]);
+        draft.goals = achieved(index, &trail.goals, before, after);
+        draft.moved.clear();
+        if draft.goals.is_empty() {
+            draft.moved = moved(index, &trail.actions[window.from..window.to], before, after);
+            shuffle(&mut draft.moved, self.random);
+            draft.moved.truncate(self.config.goals);
+        }
+        draft.start = (window.from > 0).then(|| before.clone());
+        draft.kept.clear();
+        for &action in &trail.actions[window.from..window.to] {
+            draft.kept.insert_all(index.task.arguments(action));
+        }
+        for &goal in &draft.goals {
+            draft.kept.insert_all(index.goal_objects(goal));
+        }
+        draft.window = Some(window);
+        !(draft.goals.is_empty() && draft.moved.is_empty())
+    }
+
     /// Takes a relaxed plan for each goal, each from an exploration of its own, and keeps their
     /// objects.
     pub(super) fn take_plans(&mut self, draft: &mut Draft) {
@@ -102,9 +184,8 @@ impl Drawer<'_, '_> {
         let Some(prop) = self.index.goal_props[goal] else {
             return Vec::new();
         };
-        let exploration = self.random.below(self.explorations.len());
-        self.explorations
-            .plan(self.index.task, exploration, prop, self.random)
+        let explorations = &self.ways.explorations;
+        explorations.plan(self.index.task, prop, self.random)
     }
 
     /// Keeps the objects of goals and plans and nothing else, and prefers what the plans begin with.
@@ -170,6 +251,9 @@ impl Drawer<'_, '_> {
 
     /// Makes a draft smaller; `false` if it cannot be.
     pub(super) fn shrink(&mut self, draft: &mut Draft, attempt: usize) -> bool {
+        if let Some(mut window) = draft.window.clone() {
+            return self.narrow(&mut window) && self.take_window(draft, window);
+        }
         if attempt >= 2 && draft.goals.len() > 1 {
             self.drop_goal(draft);
             return true;
@@ -216,14 +300,31 @@ impl Drawer<'_, '_> {
         self.keep(draft);
     }
 
-    /// Brings a draft down to about so many objects before anything is built.
-    pub(super) fn fit(&mut self, draft: &mut Draft, objects: usize) {
-        for _ in 0..4 {
-            if draft.kept.list().len() <= objects {
-                return;
-            }
-            if draft.plans.iter().any(|plan| plan.len() > 1) {
+    /// What to change in a draft that has no plan; `false` if nothing would help.
+    pub(super) fn mend(&mut self, draft: &mut Draft, attempt: usize) -> bool {
+        if draft.window.is_some() {
+            // The goals of the trail have a plan: the others are to blame.
+            return std::mem::take(&mut draft.all_goals);
+        }
+        if attempt == 0 && draft.plans.is_empty() {
+            self.take_plans(draft);
+        } else {
+            self.grow(&mut draft.kept);
+        }
+        true
+    }
+
+    /// Brings a draft down to about so many objects before anything is built; `false` if it cannot be.
+    pub(super) fn fit(&mut self, draft: &mut Draft, objects: usize) -> bool {
+        while draft.kept.list().len() > objects {
+            if draft.window.is_some() {
+                if !self.shrink(draft, 0) {
+                    return false;
+                }
+            } else if draft.plans.iter().any(|plan| plan.len() > 2) {
                 self.shorten(draft);
+            } else {
+                break;
             }
         }
         let mut free = self.free(draft);
@@ -232,5 +333,21 @@ impl Drawer<'_, '_> {
         for object in free {
             draft.kept.remove(object);
         }
+        true
     }
+}
+
+/// What looks like goals and comes true in a part of a trail, for good.
+fn moved(index: &Index<'_>, actions: &[ActionId], before: &[u32], after: &[u32]) -> Vec<PropId> {
+    let encoding = index.task.encoding();
+    let mut won: Vec<PropId> = actions
+        .iter()
+        .flat_map(|&action| index.task.add(action))
+        .copied()
+        .filter(|&prop| encoding.holds(prop, after) && !encoding.holds(prop, before))
+        .filter(|&prop| index.could_be_goal(prop))
+        .collect();
+    won.sort_unstable();
+    won.dedup();
+    won
 }

@@ -4,11 +4,11 @@
 //! found without a look at the rest: an atom is listed once, under the one of its objects that
 //! occurs least often, so that an object which occurs everywhere costs nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use homing_nlm::SplitMix64;
 use homing_pddl::Problem;
-use homing_pddl::model::{Atom, Literal, ObjectId, TypeId};
+use homing_pddl::model::{Atom, Literal, ObjectId, PredicateId, TypeId};
 use homing_planner::{PropId, Task};
 
 use super::kept::Kept;
@@ -72,6 +72,9 @@ impl ByObject {
     }
 }
 
+/// What a literal looks like: predicate, sign, and the kinds of its objects.
+type Shape = (PredicateId, bool, Vec<u32>);
+
 /// A task by its objects.
 #[derive(Debug)]
 pub(super) struct Index<'t> {
@@ -93,8 +96,12 @@ pub(super) struct Index<'t> {
     pub(super) groups: Vec<&'t [PropId]>,
     /// By object, the list of its like in `alike`; constants have none.
     class: Vec<u32>,
-    /// Objects declared with the same types.
+    /// Objects declared with the same types, or of the same kind where there are no types.
     pub(super) alike: Vec<Vec<ObjectId>>,
+    /// By object: its types and static properties as one number.
+    kind: Vec<u32>,
+    /// What goals look like: predicate, sign, and kinds of objects.
+    goal_shapes: HashSet<Shape>,
     /// The proposition of each goal, if it is one that changes.
     pub(super) goal_props: Vec<Option<PropId>>,
     /// Goals to choose from: those that do not hold at the start, or all where there are none.
@@ -133,7 +140,15 @@ impl<'t> Index<'t> {
             .iter()
             .map(|goal| find(task, &goal.atom, goal.positive))
             .collect();
-        let (class, alike) = classes(problem);
+        let kind = kinds(problem, &changes);
+        let typed = problem.domain.types.len() > 1;
+        let (class, alike) = classes(problem, |object: usize| match typed {
+            true => problem.objects[object].types.iter().map(|t| t.0).collect(),
+            false => vec![kind[object]],
+        });
+        let shapes = literals
+            .iter()
+            .map(|goal| shape(&kind, &goal.atom, goal.positive));
         Self {
             task,
             constants,
@@ -154,6 +169,8 @@ impl<'t> Index<'t> {
             groups,
             class,
             alike,
+            goal_shapes: shapes.collect(),
+            kind,
             open_goals: open_goals(&goal_props, &in_init),
             goal_props,
             in_init,
@@ -171,6 +188,13 @@ impl<'t> Index<'t> {
     /// The objects a goal names.
     pub(super) fn goal_objects(&self, goal: usize) -> &'t [ObjectId] {
         &self.goal(goal).atom.arguments
+    }
+
+    /// Whether a proposition looks like a goal.
+    pub(super) fn could_be_goal(&self, prop: PropId) -> bool {
+        let prop = &self.task.propositions()[prop.index()];
+        self.goal_shapes
+            .contains(&shape(&self.kind, &prop.atom, prop.positive))
     }
 
     /// An object of the same types that is not kept, if there is one.
@@ -265,19 +289,47 @@ fn with_each<'a>(
     })
 }
 
-/// Objects by their types: the number of each object's class, and the members of each.
-fn classes(problem: &Problem) -> (Vec<u32>, Vec<Vec<ObjectId>>) {
-    let mut known: BTreeMap<&[TypeId], u32> = BTreeMap::new();
+fn shape(kind: &[u32], atom: &Atom<ObjectId>, positive: bool) -> Shape {
+    let kinds = atom.arguments.iter().map(|object| kind[object.index()]);
+    (atom.predicate, positive, kinds.collect())
+}
+
+/// Numbers objects by their types and the properties that never change.
+fn kinds(problem: &Problem, changes: &[bool]) -> Vec<u32> {
+    let mut properties: Vec<Vec<PredicateId>> = vec![Vec::new(); problem.objects.len()];
+    for (atom, &changes) in problem.init.iter().zip(changes) {
+        if let ([object], false) = (atom.arguments.as_slice(), changes) {
+            properties[object.index()].push(atom.predicate);
+        }
+    }
+    let mut known: BTreeMap<(&[TypeId], Vec<PredicateId>), u32> = BTreeMap::new();
+    let all = problem
+        .objects
+        .iter()
+        .zip(properties)
+        .map(|(object, mut own)| {
+            own.sort_unstable();
+            (object.types.as_slice(), own)
+        });
+    all.map(|key| {
+        let next = known.len() as u32;
+        *known.entry(key).or_insert(next)
+    })
+    .collect()
+}
+
+/// Objects with the same key: the number of each object's class, and the members of each.
+fn classes(problem: &Problem, key: impl Fn(usize) -> Vec<u32>) -> (Vec<u32>, Vec<Vec<ObjectId>>) {
+    let mut known: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
     let mut alike: Vec<Vec<ObjectId>> = Vec::new();
     let mut class = vec![u32::MAX; problem.objects.len()];
-    let constants = problem.domain.constants.len();
-    for (index, object) in problem.objects.iter().enumerate().skip(constants) {
-        let number = *known.entry(&object.types).or_insert_with(|| {
+    for object in problem.domain.constants.len()..problem.objects.len() {
+        let number = *known.entry(key(object)).or_insert_with(|| {
             alike.push(Vec::new());
             alike.len() as u32 - 1
         });
-        class[index] = number;
-        alike[number as usize].push(ObjectId::from_index(index));
+        class[object] = number;
+        alike[number as usize].push(ObjectId::from_index(object));
     }
     (class, alike)
 }

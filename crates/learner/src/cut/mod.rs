@@ -25,6 +25,7 @@ mod kept;
 mod lists;
 mod relaxed;
 mod statistics;
+mod trail;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,9 +39,9 @@ pub use statistics::CutStatistics;
 
 use crate::exact::{Distance, ExactSpace, WalkEnd, WalkLimits};
 use build::{Builder, Draft};
-use draw::Drawer;
+use draw::{Drawer, Ways};
 use index::Index;
-use relaxed::Explorations;
+use relaxed::{Explorations, Explorer};
 
 /// A small problem with a plan, and its whole state space.
 pub struct Cut {
@@ -91,7 +92,7 @@ pub struct Cutter<'t> {
     index: Index<'t>,
     builder: Builder,
     /// Made when the first cut is asked for.
-    explorations: Option<Explorations>,
+    ways: Option<Ways<'t>>,
     /// Fingerprints of what was tried.
     seen: HashSet<u64>,
     /// The most objects that a cut has had.
@@ -118,7 +119,7 @@ impl<'t> Cutter<'t> {
             random: SplitMix64::new(seed),
             index,
             builder,
-            explorations: None,
+            ways: None,
             seen: HashSet::new(),
             most_objects: 3,
             statistics: CutStatistics::default(),
@@ -156,18 +157,19 @@ impl<'t> Cutter<'t> {
         if self.index.goal_props.is_empty() {
             return Ok(None);
         }
-        let explorations = match self.explorations.take() {
-            Some(explorations) => explorations,
+        let mut ways = match self.ways.take() {
+            Some(ways) => ways,
             None => self.explore(watch)?,
         };
         let mut found = Ok(None);
         while !self.is_spent() {
-            found = self.one_choice(&explorations, watch);
+            found = self.one_choice(&mut ways, watch);
             if !matches!(found, Ok(None)) {
                 break;
             }
         }
-        self.explorations = Some(explorations);
+        self.statistics.trails = ways.trails.len();
+        self.ways = Some(ways);
         found
     }
 
@@ -179,56 +181,63 @@ impl<'t> Cutter<'t> {
             || done.transitions >= self.config.transitions
     }
 
-    fn explore(&mut self, watch: &mut dyn Watch) -> Result<Explorations, Stop> {
+    fn explore(&mut self, watch: &mut dyn Watch) -> Result<Ways<'t>, Stop> {
         let mut poll = || watch.poll(Progress::Cutting { cuts: 0, states: 0 });
-        let task = self.index.task;
-        let explorations = Explorations::new(task, &self.config, &mut self.random, &mut poll)?;
+        let mut explorer = Explorer::new(self.index.task);
+        let explorations =
+            Explorations::new(&mut explorer, &self.config, &mut self.random, &mut poll)?;
         self.statistics.explorations = explorations.len();
-        Ok(explorations)
+        Ok(Ways {
+            explorer,
+            explorations,
+            trails: Vec::new(),
+        })
     }
 
     /// Chooses goals and objects, and changes them until there is a cut or no hope.
     fn one_choice(
         &mut self,
-        explorations: &Explorations,
+        ways: &mut Ways<'t>,
         watch: &mut dyn Watch,
     ) -> Result<Option<Cut>, Stop> {
         let mut drawer = Drawer {
             index: &self.index,
-            explorations,
+            ways: &mut *ways,
             config: &self.config,
             random: &mut self.random,
         };
         let limit = drawer.space();
-        let mut draft = drawer.draft();
+        let Some(mut draft) = drawer.draft() else {
+            self.statistics.tries += 1;
+            self.statistics.no_trail += 1;
+            return Ok(None);
+        };
         // Too many objects to be walked through, as far as is known.
         let much = 2 * self.most_objects + 4;
-        if self.statistics.too_large > 10 && draft.kept.list().len() > much {
-            drawer.fit(&mut draft, self.most_objects);
+        if self.statistics.too_large > 10
+            && draft.kept.list().len() > much
+            && !drawer.fit(&mut draft, self.most_objects)
+        {
+            self.statistics.tries += 1;
+            self.statistics.too_large += 1;
+            return Ok(None);
         }
         drawer.round_off(&mut draft);
         for attempt in 0..self.config.attempts {
             let tried = self.attempt(&draft, limit, watch)?;
             let mut drawer = Drawer {
                 index: &self.index,
-                explorations,
+                ways: &mut *ways,
                 config: &self.config,
                 random: &mut self.random,
             };
-            match tried {
+            let again = match tried {
                 Tried::Cut(cut) => return Ok(Some(cut)),
-                Tried::Useless => break,
-                Tried::TooLarge => {
-                    if !drawer.shrink(&mut draft, attempt) {
-                        break;
-                    }
-                }
-                Tried::NoPlan if attempt == 0 && draft.plans.is_empty() => {
-                    drawer.take_plans(&mut draft);
-                }
-                Tried::NoPlan => drawer.grow(&mut draft.kept),
-            }
-            if self.is_spent() {
+                Tried::Useless => false,
+                Tried::TooLarge => drawer.shrink(&mut draft, attempt),
+                Tried::NoPlan => drawer.mend(&mut draft, attempt),
+            };
+            if !again || self.is_spent() {
                 break;
             }
         }

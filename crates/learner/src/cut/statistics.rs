@@ -7,10 +7,14 @@ use std::fmt;
 pub struct CutStatistics {
     /// Explorations of the delete relaxation.
     pub explorations: usize,
-    /// Problems built.
+    /// Trails walked.
+    pub trails: usize,
+    /// Problems tried.
     pub tries: usize,
     /// Cuts made.
     pub cuts: usize,
+    /// Tries given up because a trail led nowhere.
+    pub no_trail: usize,
     /// Tries that looked like an earlier one.
     pub duplicates: usize,
     /// Tries whose goal cannot be reached even if nothing is deleted.
