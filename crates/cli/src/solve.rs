@@ -206,7 +206,7 @@ fn outcome_word(outcome: &Outcome) -> (&'static str, Exit) {
     match outcome {
         Outcome::Solved(_) => ("solved", Exit::Success),
         Outcome::Unsolvable => ("unsolvable", Exit::Unsolvable),
-        Outcome::LimitReached(Limit::Evaluations | Limit::Expansions) => {
+        Outcome::LimitReached(Limit::Evaluations | Limit::Expansions | Limit::Work) => {
             ("limit", Exit::LimitReached)
         }
         Outcome::LimitReached(Limit::Stopped(Stop::Time)) => ("time-limit", Exit::TimeLimit),
@@ -341,6 +341,7 @@ impl Report<'_> {
                 match limit {
                     Limit::Evaluations => "the limit on evaluations was reached",
                     Limit::Expansions => "the limit on expansions was reached",
+                    Limit::Work => "the limit on work was reached",
                     Limit::Stopped(Stop::Time) => "the time limit was reached",
                     Limit::Stopped(Stop::Memory) => "the memory limit was reached",
                     Limit::Stopped(Stop::Interrupted) => "interrupted",

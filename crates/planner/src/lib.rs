@@ -15,13 +15,15 @@ mod registry;
 pub mod search;
 mod successors;
 mod task;
+mod visited;
 mod watch;
 
 pub use encoding::Encoding;
 pub use ground::{GroundError, ground};
-pub use heuristic::{Costs, Estimate, Heuristic};
+pub use heuristic::{Costs, Estimate, Evaluation, Heuristic, Node};
 pub use plan::{Plan, PlanError, PlanStep, PlanSyntaxError, Validated};
 pub use registry::{Registry, StateId, States};
 pub use successors::SuccessorGenerator;
 pub use task::{ActionId, ActionName, PropId, Proposition, Task};
+pub use visited::Visited;
 pub use watch::{Progress, Stop, Watch};

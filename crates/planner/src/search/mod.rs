@@ -6,16 +6,19 @@
 //! the order of generation: schemas as declared, then arguments.
 
 mod astar;
+mod deferred;
 mod frame;
 mod gbfls;
 mod gbfs;
 mod open;
+mod queue;
 mod scorer;
 
 use crate::plan::Plan;
 use crate::watch::Stop;
 
 pub use astar::{astar, dijkstra, weighted_astar};
+pub use deferred::{Deferred, DeferredConfig};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
 pub use scorer::{ChildScore, SCORER_HEADS, SuccessorScorer};
@@ -36,6 +39,8 @@ pub enum Limit {
     Evaluations,
     /// [`Limits::max_expansions`]
     Expansions,
+    /// The work that one run of a [`Deferred`] search may take.
+    Work,
     /// The watch said so.
     Stopped(Stop),
 }
@@ -56,6 +61,8 @@ pub enum Outcome {
 pub struct Statistics {
     /// States evaluated.
     pub evaluations: u64,
+    /// Successors scored by what was learned, without being built.
+    pub scored: u64,
     /// States expanded.
     pub expansions: u64,
     /// Successors generated, repeated ones included.
