@@ -16,7 +16,7 @@ use hashbrown::HashTable;
 use crate::csr::Csr;
 use crate::hash::hash_words;
 use crate::heuristic::queue::CostQueue;
-use crate::heuristic::{Costs, Estimate, Heuristic};
+use crate::heuristic::{Costs, Estimate, Heuristic, HeuristicKind};
 use crate::registry::States;
 use crate::task::{PropId, Task};
 
@@ -383,7 +383,7 @@ impl<'a> Max<'a> {
 
 impl Heuristic for Max<'_> {
     fn name(&self) -> &str {
-        "max"
+        HeuristicKind::Max.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
@@ -409,7 +409,7 @@ impl<'a> Add<'a> {
 
 impl Heuristic for Add<'_> {
     fn name(&self) -> &str {
-        "add"
+        HeuristicKind::Add.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
@@ -476,7 +476,7 @@ impl<'a> Ff<'a> {
 
 impl Heuristic for Ff<'_> {
     fn name(&self) -> &str {
-        "ff"
+        HeuristicKind::Ff.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {

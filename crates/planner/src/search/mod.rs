@@ -1,15 +1,16 @@
 //! Forward search for a plan (paper, Appendix "Greedy Best First Search").
 //!
-//! All searches share one frame: states are stored once in a registry, new successors of a node are
+//! All searches share one `SearchSpace`: states are stored once in a registry, new successors of a node are
 //! evaluated as one batch, and limits end a search cleanly with its statistics. An evaluation is
 //! one heuristic call on a state not met before. Ties in the open list go first in, first out, in
 //! the order of generation: schemas as declared, then arguments.
 
 mod astar;
-mod frame;
 mod gbfls;
 mod gbfs;
+mod kind;
 mod open;
+mod space;
 
 use crate::plan::Plan;
 use crate::watch::Stop;
@@ -17,6 +18,7 @@ use crate::watch::Stop;
 pub use astar::{astar, dijkstra, weighted_astar};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
+pub use kind::{SearchKind, SearchOptions};
 
 /// When to give up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
