@@ -4,6 +4,7 @@
 //! cannot do without. The classical heuristics here rest on the delete relaxation (paper,
 //! Sec. "Domain-Independent Heuristics for Classical Planning"): [`Max`], [`Add`], [`Ff`].
 
+mod kind;
 mod queue;
 mod relaxation;
 
@@ -13,6 +14,7 @@ use crate::registry::{StateId, States};
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
 
+pub use kind::HeuristicKind;
 pub use relaxation::{Add, Ff, Max};
 
 /// An estimate of the cost to the goal, or the knowledge that there is no way.
@@ -166,7 +168,7 @@ impl<'a> Blind<'a> {
 
 impl Heuristic for Blind<'_> {
     fn name(&self) -> &str {
-        "blind"
+        HeuristicKind::Blind.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {

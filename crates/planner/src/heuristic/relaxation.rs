@@ -16,7 +16,7 @@ use hashbrown::HashTable;
 use crate::csr::Csr;
 use crate::hash::hash_words;
 use crate::heuristic::queue::CostQueue;
-use crate::heuristic::{Costs, Estimate, Evaluation, Heuristic, Node};
+use crate::heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 use crate::registry::States;
 use crate::task::{ActionId, PropId, Task};
 
@@ -397,7 +397,7 @@ impl<'a> Max<'a> {
 
 impl Heuristic for Max<'_> {
     fn name(&self) -> &str {
-        "max"
+        HeuristicKind::Max.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
@@ -427,7 +427,7 @@ impl<'a> Add<'a> {
 
 impl Heuristic for Add<'_> {
     fn name(&self) -> &str {
-        "add"
+        HeuristicKind::Add.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
@@ -503,7 +503,7 @@ impl<'a> Ff<'a> {
 
 impl Heuristic for Ff<'_> {
     fn name(&self) -> &str {
-        "ff"
+        HeuristicKind::Ff.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {

@@ -1,18 +1,19 @@
 //! Forward search for a plan (paper, Appendix "Greedy Best First Search").
 //!
-//! All searches share one frame: states are stored once in a registry, new successors of a node are
+//! All searches share one `SearchSpace`: states are stored once in a registry, new successors of a node are
 //! evaluated as one batch, and limits end a search cleanly with its statistics. An evaluation is
 //! one heuristic call on a state not met before. Ties in the open list go first in, first out, in
 //! the order of generation: schemas as declared, then arguments.
 
 mod astar;
 mod deferred;
-mod frame;
 mod gbfls;
 mod gbfs;
+mod kind;
 mod open;
 mod queue;
 mod scorer;
+mod space;
 
 use crate::plan::Plan;
 use crate::watch::Stop;
@@ -21,6 +22,7 @@ pub use astar::{astar, dijkstra, weighted_astar};
 pub use deferred::{Deferred, DeferredConfig};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
+pub use kind::{SearchKind, SearchOptions};
 pub use scorer::{ChildScore, SCORER_HEADS, SuccessorScorer};
 
 /// When to give up.
