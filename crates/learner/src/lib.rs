@@ -21,9 +21,7 @@ pub mod tensorboard;
 mod trainer;
 mod world;
 
-pub use config::{
-    BaseHeuristic, BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig,
-};
+pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
