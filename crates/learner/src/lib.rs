@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod config;
+mod counts;
 mod encode;
 mod encodings;
 mod exact;
@@ -22,6 +23,7 @@ mod trainer;
 mod world;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
+pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
