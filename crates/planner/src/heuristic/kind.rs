@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Add, Blind, Costs, Ff, Heuristic, Max};
+use super::{Add, Blind, Costs, Ff, Heuristic, LandmarkCount, Max};
 use crate::names::UnknownName;
 use crate::task::Task;
+use crate::watch::{Stop, Watch};
 
 /// A heuristic of the planner, before it is built for a task. The order is that of lists, tables
 /// and legends.
@@ -26,6 +27,8 @@ pub enum HeuristicKind {
     /// [`Ff`]
     #[default]
     Ff,
+    /// [`LandmarkCount`]
+    Landmarks,
 }
 
 /// What is known of a heuristic without a task.
@@ -39,7 +42,7 @@ struct Entry {
 
 impl HeuristicKind {
     /// All heuristics.
-    pub const ALL: [Self; 4] = [Self::Blind, Self::Max, Self::Add, Self::Ff];
+    pub const ALL: [Self; 5] = [Self::Blind, Self::Max, Self::Add, Self::Ff, Self::Landmarks];
 
     const fn entry(self) -> Entry {
         match self {
@@ -72,17 +75,40 @@ impl HeuristicKind {
                 admissible: false,
                 sees_deadlocks: true,
             },
+            Self::Landmarks => Entry {
+                name: "landmarks",
+                label: "LM",
+                description: "The number of landmarks still to come",
+                admissible: false,
+                sees_deadlocks: false,
+            },
         }
     }
 
     /// The heuristic for a task.
     pub fn build(self, task: &Task, costs: Costs) -> Box<dyn Heuristic + Send + '_> {
-        match self {
+        self.build_watched(task, costs, &mut ())
+            .expect("nothing says stop")
+    }
+
+    /// The heuristic for a task, unless the watch says stop first.
+    ///
+    /// # Errors
+    ///
+    /// If it does.
+    pub fn build_watched<'t>(
+        self,
+        task: &'t Task,
+        costs: Costs,
+        watch: &mut dyn Watch,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, Stop> {
+        Ok(match self {
             Self::Blind => Box::new(Blind::new(task)),
             Self::Max => Box::new(Max::new(task, costs)),
             Self::Add => Box::new(Add::new(task, costs)),
             Self::Ff => Box::new(Ff::new(task, costs)),
-        }
+            Self::Landmarks => Box::new(LandmarkCount::new(task, watch)?),
+        })
     }
 
     /// Its name, as users type it and as files have it.
@@ -145,7 +171,7 @@ mod tests {
         let error = "ffx".parse::<HeuristicKind>().expect_err("no such name");
         assert_eq!(
             error.to_string(),
-            "there is no heuristic `ffx`; there are blind, max, add, ff"
+            "there is no heuristic `ffx`; there are blind, max, add, ff, landmarks"
         );
     }
 

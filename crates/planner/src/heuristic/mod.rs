@@ -5,6 +5,7 @@
 //! Sec. "Domain-Independent Heuristics for Classical Planning"): [`Max`], [`Add`], [`Ff`].
 
 mod kind;
+mod landmarks;
 mod queue;
 mod relaxation;
 
@@ -15,6 +16,7 @@ use crate::task::{ActionId, Task};
 use crate::visited::Visited;
 
 pub use kind::HeuristicKind;
+pub use landmarks::{Landmark, LandmarkCount, Landmarks};
 pub use relaxation::{Add, Ff, Max};
 
 /// An estimate of the cost to the goal, or the knowledge that there is no way.
@@ -151,6 +153,34 @@ pub trait Heuristic {
     /// repeat. Searches that share work between several parts go by it.
     fn work(&self) -> u64 {
         0
+    }
+}
+
+impl<H: Heuristic + ?Sized> Heuristic for &mut H {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
+        (**self).evaluate(states, estimates);
+    }
+
+    fn evaluate_successors(
+        &mut self,
+        parent: &[u32],
+        actions: &[ActionId],
+        states: States<'_>,
+        estimates: &mut Vec<Estimate>,
+    ) {
+        (**self).evaluate_successors(parent, actions, states, estimates);
+    }
+
+    fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
+        (**self).evaluate_node(node, evaluation);
+    }
+
+    fn work(&self) -> u64 {
+        (**self).work()
     }
 }
 

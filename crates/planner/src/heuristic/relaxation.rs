@@ -105,7 +105,7 @@ struct Rule {
 }
 
 /// The relaxed task, and the working memory of a pass over it.
-struct Relaxation<'a> {
+pub(super) struct Relaxation<'a> {
     task: &'a Task,
     costs: Vec<u32>,
     /// By proposition: the effects of actions that need it and nothing else. No counting for these.
@@ -124,7 +124,7 @@ struct Relaxation<'a> {
     pass: Pass,
     state: Vec<PropId>,
     /// Counted work of all passes, in rough nanoseconds.
-    work: u64,
+    pub(super) work: u64,
 }
 
 /// Rough nanoseconds of touching an effect or a counter, and of the fixed part of settling a
@@ -156,7 +156,7 @@ impl Pass {
 }
 
 impl<'a> Relaxation<'a> {
-    fn new(task: &'a Task, costs: Costs) -> Self {
+    pub(super) fn new(task: &'a Task, costs: Costs) -> Self {
         let actions = &task.actions;
         let costs: Vec<u32> = task
             .actions()
@@ -319,6 +319,62 @@ impl<'a> Relaxation<'a> {
         goals == 0
     }
 
+    /// Which propositions can be reached from a state, deletes ignored, if `without` never becomes
+    /// true. `reached` is by proposition.
+    pub(super) fn reach_without(
+        &mut self,
+        state: &[PropId],
+        without: Option<PropId>,
+        reached: &mut Vec<bool>,
+    ) {
+        reached.clear();
+        reached.resize(self.task.propositions.len(), false);
+        self.counters.clear();
+        self.counters.extend_from_slice(&self.fresh);
+        let mut open = std::mem::take(&mut self.state);
+        open.clear();
+        let mut touched = (self.counters.len() + reached.len()) as u64 / 8;
+        let mut reach = |prop: u32, open: &mut Vec<PropId>| {
+            if !reached[prop as usize] && without != Some(PropId(prop)) {
+                reached[prop as usize] = true;
+                open.push(PropId(prop));
+            }
+        };
+        state.iter().for_each(|prop| reach(prop.0, &mut open));
+        let fire = |rule: u32| {
+            let Rule { first, end, .. } = self.rules[rule as usize];
+            &self.effects[first as usize..end as usize]
+        };
+        for &rule in &self.without_pre {
+            fire(rule)
+                .iter()
+                .for_each(|effect| reach(effect.to, &mut open));
+        }
+        let mut settled = 0;
+        while let Some(prop) = open.pop() {
+            settled += 1;
+            let edges = self.edges.row(prop.index());
+            let needed_by = self.needed_by.row(prop.index());
+            touched += (edges.len() + needed_by.len()) as u64;
+            edges
+                .iter()
+                .for_each(|edge| reach(edge.effect.to, &mut open));
+            for &rule in needed_by {
+                let counter = &mut self.counters[rule as usize];
+                counter.missing -= 1;
+                if counter.missing == 0 {
+                    let effects = fire(rule);
+                    touched += effects.len() as u64;
+                    effects
+                        .iter()
+                        .for_each(|effect| reach(effect.to, &mut open));
+                }
+            }
+        }
+        self.state = open;
+        self.work += touched * TOUCH_WORK + settled * SETTLE_WORK;
+    }
+
     fn goal_costs(&self) -> impl Iterator<Item = u32> {
         self.task
             .goal
@@ -468,6 +524,14 @@ impl<'a> Ff<'a> {
             open: Vec::new(),
             plan: Vec::new(),
         }
+    }
+
+    /// The actions of the relaxed plan of a state, `None` for a dead end.
+    pub(super) fn relaxed_plan(&mut self, state: &[u32]) -> Option<&[ActionId]> {
+        self.relaxation.explore::<Sum>(state).then(|| {
+            self.relaxed_plan_cost();
+            &*self.plan
+        })
     }
 
     fn relaxed_plan_cost(&mut self) -> f64 {

@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar};
+use super::{
+    Deferred, DeferredConfig, Limits, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
+};
 use crate::heuristic::{Costs, Heuristic};
 use crate::names::UnknownName;
 use crate::task::Task;
@@ -29,6 +31,8 @@ pub enum SearchKind {
     Wastar,
     /// [`dijkstra`]
     Dijkstra,
+    /// [`Deferred`]
+    Lazy,
 }
 
 /// What is known of a search without a task.
@@ -68,12 +72,13 @@ impl Default for SearchOptions {
 
 impl SearchKind {
     /// All searches.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Gbfs,
         Self::Gbfls,
         Self::Astar,
         Self::Wastar,
         Self::Dijkstra,
+        Self::Lazy,
     ];
 
     const fn entry(self) -> Entry {
@@ -113,6 +118,13 @@ impl SearchKind {
                 uses_heuristic: false,
                 uses_weight: false,
             },
+            Self::Lazy => Entry {
+                name: "lazy",
+                label: "lazy",
+                description: "Greedy search with deferred evaluation and preferred actions",
+                uses_heuristic: true,
+                uses_weight: false,
+            },
         }
     }
 
@@ -139,6 +151,15 @@ impl SearchKind {
             Self::Astar => astar(task, heuristic, costs, limits, watch),
             Self::Wastar => weighted_astar(task, heuristic, weight, costs, limits, watch),
             Self::Dijkstra => dijkstra(task, costs, limits, watch),
+            Self::Lazy => {
+                let heuristics: Vec<Box<dyn Heuristic + '_>> = vec![Box::new(heuristic)];
+                let mut search = Deferred::new(task, heuristics, DeferredConfig::default());
+                let outcome = search.run(limits, None, watch);
+                SearchResult {
+                    outcome,
+                    statistics: search.statistics(),
+                }
+            }
         }
     }
 
@@ -202,7 +223,7 @@ mod tests {
         let error = "dfs".parse::<SearchKind>().expect_err("no such name");
         assert_eq!(
             error.to_string(),
-            "there is no search `dfs`; there are gbfs, gbfls, astar, wastar, dijkstra"
+            "there is no search `dfs`; there are gbfs, gbfls, astar, wastar, dijkstra, lazy"
         );
     }
 
