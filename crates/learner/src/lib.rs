@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod config;
+mod counts;
 mod cut;
 mod encode;
 mod encodings;
@@ -22,9 +23,8 @@ pub mod tensorboard;
 mod trainer;
 mod world;
 
-pub use config::{
-    BaseHeuristic, BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig,
-};
+pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
+pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};

@@ -18,6 +18,11 @@ pub enum Progress {
         /// States walked through so far, in all that was tried.
         states: u64,
     },
+    /// Landmarks are being looked for.
+    Landmarks {
+        /// Landmarks so far.
+        found: usize,
+    },
     /// A search is under way.
     Search {
         /// States evaluated so far.

@@ -354,7 +354,7 @@ impl Watch for Look<'_> {
                 0
             }
             Progress::Search { expansions, .. } => expansions,
-            Progress::Cutting { .. } => 0,
+            _ => 0,
         };
         self.watch.poll(Progress::Cutting {
             cuts: self.cuts,
