@@ -45,13 +45,14 @@ fn options() -> Options {
 fn main() {
     let options = options();
     println!(
-        "{:<34} {:>8} {:>5} | {:>4} {:>5} {:>5} {:>5} {:>5} {:>5} {:>4} {:>8} | {:>6} {:>4} {:>4} {:>4} {:>4} | {:>3} {:>6} {:>6}",
+        "{:<34} {:>8} {:>5} | {:>4} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>4} {:>8} | {:>6} {:>4} {:>4} {:>4} {:>4} | {:>3} {:>6} {:>6}",
         "problem",
         "actions",
         "goals",
         "cuts",
         "tries",
         "large",
+        "fores",
         "unrea",
         "unsol",
         "dupl",
@@ -62,7 +63,7 @@ fn main() {
         "max",
         "objs",
         "dead",
-        "exp",
+        "kact",
         "first",
         "secs"
     );
@@ -147,13 +148,14 @@ fn print_line(label: &str, task: &Task, report: &CutReport, first: f64, seconds:
         .filter(|cut| cut.space.dead_ends() > 0)
         .count();
     println!(
-        "{:<34.34} {:>8} {:>5} | {:>4} {:>5} {:>5} {:>5} {:>5} {:>5} {:>4} {:>8} | {:>6} {:>4} {:>4} {:>4} {:>4} | {:>3} {:>6.2} {:>6.2}",
+        "{:<34.34} {:>8} {:>5} | {:>4} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>4} {:>8} | {:>6} {:>4} {:>4} {:>4} {:>4} | {:>3} {:>6.2} {:>6.2}",
         label,
         task.action_count(),
         task.goal().len(),
         done.cuts,
         done.tries,
         done.too_large,
+        done.foreseen,
         done.unreachable + done.not_grounded,
         done.unsolvable,
         done.duplicates,
@@ -164,7 +166,7 @@ fn print_line(label: &str, task: &Task, report: &CutReport, first: f64, seconds:
         of(&steps).1,
         of(&|cut| cut.problem.objects.len()).0,
         dead,
-        done.trails,
+        done.actions / 1000,
         first,
         seconds,
     );

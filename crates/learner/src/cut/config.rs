@@ -13,7 +13,7 @@ pub struct CutConfig {
     pub cuts: usize,
     /// Problems built at the most, good and bad: ends the work where hardly anything new is found.
     pub tries: usize,
-    /// States walked through at the most in all that is tried: about a second.
+    /// States walked through at the most in all that is tried: half a second to a second.
     pub states: u64,
     /// Transitions followed at the most, likewise, for tasks with many actions a state.
     pub transitions: u64,
@@ -21,6 +21,11 @@ pub struct CutConfig {
     /// doubling equally likely: small spaces are many and varied, large ones show what small ones
     /// cannot.
     pub space: (usize, usize),
+    /// Where half of the states are walked through and there are fewer cuts than this, spaces may be
+    /// larger: in some domains the smallest problem has tens of thousands of states.
+    pub few: usize,
+    /// The largest space then.
+    pub space_if_few: usize,
     /// Transitions a state at the most, on average.
     pub branching: usize,
     /// What a step of a cut costs when distances to the goal are told: by default 1, for what leads to
@@ -29,6 +34,12 @@ pub struct CutConfig {
     /// Actions that the grounding of a cut may list before it is given up: many actions mean many
     /// states.
     pub actions: usize,
+    /// Actions listed at the most in all groundings: a second where states are few and actions are
+    /// many.
+    pub all_actions: u64,
+    /// How often a problem is walked through although one with no more objects was too large: that
+    /// sign is not certain.
+    pub doubt: f64,
     /// Explorations of the delete relaxation. Each goal takes its relaxed plan from one of them: the
     /// more there are, the more the resources of a cut differ.
     pub explorations: usize,
@@ -87,13 +98,17 @@ impl Default for CutConfig {
     fn default() -> Self {
         Self {
             cuts: 200,
-            tries: 3_000,
-            states: 1_000_000,
-            transitions: 8_000_000,
+            tries: 4_000,
+            states: 2_000_000,
+            transitions: 20_000_000,
             space: (100, 30_000),
+            few: 20,
+            space_if_few: 100_000,
             branching: 64,
             costs: Costs::Unit,
-            actions: 20_000,
+            actions: 4_000,
+            all_actions: 600_000,
+            doubt: 0.1,
             explorations: 24,
             exploration_work: 30_000_000,
             spreads: [0.3, 1.5],

@@ -29,14 +29,14 @@ pub(super) struct Drawer<'a, 't> {
 }
 
 impl Drawer<'_, '_> {
-    fn chance(&mut self, share: f64) -> bool {
+    pub(super) fn chance(&mut self, share: f64) -> bool {
         self.random.unit() < share
     }
 
     /// A number of states above which a space is too large: every doubling of the smallest one up
     /// to the largest is as likely as the next.
-    pub(super) fn space(&mut self) -> usize {
-        let (smallest, largest) = self.config.space;
+    pub(super) fn space(&mut self, largest: usize) -> usize {
+        let smallest = self.config.space.0;
         let largest = largest.max(smallest).max(1);
         let smallest = smallest.clamp(1, largest);
         let doublings = (largest / smallest).ilog2() as usize + 1;

@@ -190,6 +190,15 @@ impl<'t> Index<'t> {
         &self.goal(goal).atom.arguments
     }
 
+    /// How many objects of each class are kept.
+    pub(super) fn counts(&self, kept: &Kept) -> Vec<u32> {
+        let mut counts = vec![0; self.alike.len()];
+        for object in kept.list() {
+            counts[self.class[object.index()] as usize] += 1;
+        }
+        counts
+    }
+
     /// Whether a proposition looks like a goal.
     pub(super) fn could_be_goal(&self, prop: PropId) -> bool {
         let prop = &self.task.propositions()[prop.index()];

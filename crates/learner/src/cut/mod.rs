@@ -24,6 +24,7 @@ mod index;
 mod kept;
 mod lists;
 mod relaxed;
+mod sizes;
 mod statistics;
 mod trail;
 
@@ -42,6 +43,7 @@ use build::{Builder, Draft};
 use draw::{Drawer, Ways};
 use index::Index;
 use relaxed::{Explorations, Explorer};
+use sizes::Sizes;
 
 /// A small problem with a plan, and its whole state space.
 pub struct Cut {
@@ -95,6 +97,7 @@ pub struct Cutter<'t> {
     ways: Option<Ways<'t>>,
     /// Fingerprints of what was tried.
     seen: HashSet<u64>,
+    sizes: Sizes,
     /// The most objects that a cut has had.
     most_objects: usize,
     statistics: CutStatistics,
@@ -121,6 +124,7 @@ impl<'t> Cutter<'t> {
             builder,
             ways: None,
             seen: HashSet::new(),
+            sizes: Sizes::default(),
             most_objects: 3,
             statistics: CutStatistics::default(),
         }
@@ -179,6 +183,16 @@ impl<'t> Cutter<'t> {
             || done.tries >= self.config.tries
             || done.states >= self.config.states
             || done.transitions >= self.config.transitions
+            || done.actions >= self.config.all_actions
+    }
+
+    /// The largest space to be walked through; larger once it is plain that cuts are few.
+    fn largest_space(&self) -> usize {
+        let half = self.statistics.states >= self.config.states / 2;
+        match half && self.statistics.cuts < self.config.few {
+            true => self.config.space_if_few,
+            false => self.config.space.1,
+        }
     }
 
     fn explore(&mut self, watch: &mut dyn Watch) -> Result<Ways<'t>, Stop> {
@@ -200,13 +214,14 @@ impl<'t> Cutter<'t> {
         ways: &mut Ways<'t>,
         watch: &mut dyn Watch,
     ) -> Result<Option<Cut>, Stop> {
+        let largest = self.largest_space();
         let mut drawer = Drawer {
             index: &self.index,
             ways: &mut *ways,
             config: &self.config,
             random: &mut self.random,
         };
-        let limit = drawer.space();
+        let limit = drawer.space(largest);
         let Some(mut draft) = drawer.draft() else {
             self.statistics.tries += 1;
             self.statistics.no_trail += 1;
@@ -224,7 +239,15 @@ impl<'t> Cutter<'t> {
         }
         drawer.round_off(&mut draft);
         for attempt in 0..self.config.attempts {
-            let tried = self.attempt(&draft, limit, watch)?;
+            let foreseen = self.sizes.foresee(&self.index, &draft.kept, limit)
+                && self.random.unit() >= self.config.doubt;
+            let tried = if foreseen {
+                self.statistics.tries += 1;
+                self.statistics.foreseen += 1;
+                Tried::TooLarge
+            } else {
+                self.attempt(&draft, limit, watch)?
+            };
             let mut drawer = Drawer {
                 index: &self.index,
                 ways: &mut *ways,
@@ -284,15 +307,21 @@ impl<'t> Cutter<'t> {
             }
             Err(GroundError::Stopped(_)) if look.too_many => {
                 self.statistics.too_large += 1;
+                self.statistics.actions += self.config.actions as u64;
+                self.sizes.note(&self.index, &draft.kept, usize::MAX);
                 return Ok(Tried::TooLarge);
             }
             Err(GroundError::Stopped(stop)) => return Err(stop),
         };
+        self.statistics.actions += task.action_count() as u64;
         let limits = WalkLimits {
             states: limit,
             transitions: limit.saturating_mul(self.config.branching),
         };
         let walked = ExactSpace::walk(&task, self.config.costs, limits, &mut look);
+        if let Err(WalkEnd::TooLarge { .. }) = walked {
+            self.sizes.note(&self.index, &draft.kept, limit);
+        }
         self.judge(problem, task, walked)
     }
 

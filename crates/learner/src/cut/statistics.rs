@@ -23,10 +23,14 @@ pub struct CutStatistics {
     pub unsolvable: usize,
     /// Tries with too many states, transitions or actions.
     pub too_large: usize,
+    /// Tries not walked through because ones with no more objects were too large.
+    pub foreseen: usize,
     /// Tries in which nothing is to be done: no state but goals and dead ends.
     pub trivial: usize,
     /// Tries that could not be grounded for another reason: an action whose cost is not given.
     pub not_grounded: usize,
+    /// Actions listed in all groundings.
+    pub actions: u64,
     /// States walked through in all tries.
     pub states: u64,
     /// Transitions followed in all tries; of spaces too large, at least so many as it has states.
