@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
-use homing_planner::{Costs, Heuristic, States, Task};
+use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
 use super::examples::{TrainingProblem, TrainingSet};
 use super::fit::RankingConfig;
@@ -200,7 +200,7 @@ fn estimates(
     for heuristic in heuristics.iter_mut() {
         heuristic.evaluate(States::one(state), &mut estimates);
     }
-    estimates.into_iter().map(|e| e.finite()).collect()
+    estimates.into_iter().map(Estimate::finite).collect()
 }
 
 /// The best children below their worse siblings and their parent.
