@@ -13,6 +13,7 @@ mod encodings;
 mod exact;
 mod learned;
 mod model;
+mod ranking;
 mod record;
 mod replay;
 mod seal;
@@ -30,6 +31,9 @@ pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
+pub use ranking::{
+    ExactConfig, FitReport, GatherReport, RankingConfig, TrainingProblem, TrainingSet, fit, gather,
+};
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};
 pub use signature::{Difference, Signature};

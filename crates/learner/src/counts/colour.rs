@@ -54,6 +54,7 @@ pub(crate) enum Status {
 
 impl Status {
     /// All of them, by number: the first has number 1.
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 6] = [
         Self::True,
         Self::Reached,

@@ -13,15 +13,13 @@
 use homing_planner::search::{ChildScore, SCORER_HEADS, SuccessorScorer};
 use homing_planner::{ActionId, PropId, Task};
 
-use super::colour::{Colour, aged, mix, told};
+use super::colour::{Colour, mix};
 use super::graph::{NO_ATOM, TaskGraph};
+use super::layout::{AtomState, Counter, Layout, Slot};
 use super::table::{HEADS, WeightTable, Weights};
 
 /// Rounds for which this works.
 pub(crate) const MAX_ROUNDS: usize = 2;
-
-/// Marks the absence of a counter.
-const NONE: u32 = u32::MAX;
 
 /// Rough nanoseconds of the parts of an evaluation, by which work is counted.
 mod nanoseconds {
@@ -29,22 +27,6 @@ mod nanoseconds {
     pub(super) const SLOT: u64 = 20;
     pub(super) const OBJECT: u64 = 15;
     pub(super) const ATOM: u64 = 12;
-}
-
-/// How often an object is told one thing.
-#[derive(Clone, Copy)]
-struct Counter {
-    /// What is told, as it enters the object's sum.
-    value: u64,
-    count: u32,
-}
-
-/// An argument of an atom.
-#[derive(Clone, Copy)]
-struct Slot {
-    object: u32,
-    /// Counters of what the object is told here: `[truth of the atom][round]`.
-    counters: [[u32; 2]; 2],
 }
 
 struct ObjectState {
@@ -57,21 +39,6 @@ struct ObjectState {
     /// Weights of its colours after one and after two rounds.
     weights: Weights,
     stamp: u32,
-}
-
-struct AtomState {
-    /// The colour after one round, [where false, where true], aged for the next; 0: not shown.
-    second: [Colour; 2],
-    /// Weights of its first two colours.
-    early: [Weights; 2],
-    /// Weights of its colour after two rounds, as it is in the parent.
-    late: Weights,
-    /// Where its arguments stand.
-    slots: (u32, u32),
-    stamp: u32,
-    truth: bool,
-    /// Whether it has features past the first round.
-    deep: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -143,6 +110,12 @@ impl<'t> DifferenceScorer<'t> {
         for prop in task.goal() {
             goal[prop.index()] = true;
         }
+        let Layout {
+            atoms,
+            slots,
+            counters,
+            first,
+        } = Layout::new(graph, &table);
         let props = graph.atom_of.iter().zip(&goal);
         let mut scorer = Self {
             task,
@@ -155,12 +128,12 @@ impl<'t> DifferenceScorer<'t> {
                     holds: false,
                 })
                 .collect(),
-            atoms: Vec::with_capacity(graph.atom_count()),
-            slots: Vec::with_capacity(graph.arguments.len()),
+            atoms,
+            slots,
             objects: Vec::with_capacity(graph.objects.len()),
-            counters: [Vec::new(), Vec::new()],
+            counters,
             neighbours: vec![Neighbour { atom: 0, slot: 0 }; graph.arguments.len()],
-            first: Vec::new(),
+            first,
             lengths: vec![0; graph.objects.len()],
             places: vec![0; graph.arguments.len()],
             score: [0; HEADS],
@@ -171,108 +144,8 @@ impl<'t> DifferenceScorer<'t> {
             touched: Vec::new(),
             work: 0,
         };
-        scorer.lay_out(graph);
         scorer.start(graph);
         scorer
-    }
-
-    /// Constants of atoms, and a counter for each thing that each object may be told.
-    fn lay_out(&mut self, graph: &TaskGraph) {
-        let mut seconds = vec![[0; 2]; graph.atom_count()];
-        for atom in 0..graph.atom_count() {
-            let range = graph.slots(atom);
-            let mut state = AtomState {
-                second: [0; 2],
-                early: [[0; HEADS]; 2],
-                late: [0; HEADS],
-                slots: (range.start as u32, range.end as u32),
-                stamp: 0,
-                truth: true,
-                deep: atom < graph.shallow,
-            };
-            for truth in [0, 1] {
-                let first = graph.colours[atom][truth];
-                if first == 0 {
-                    continue;
-                }
-                let arguments = graph.arguments[range.clone()].iter();
-                let second = arguments.fold(aged(first), |colour, &object| {
-                    mix(colour, graph.objects[object as usize])
-                });
-                let (early, next) = (self.table.get(first), self.table.get(second));
-                state.second[truth] = aged(second);
-                seconds[atom][truth] = second;
-                state.early[truth] = std::array::from_fn(|head| early[head] + next[head]);
-            }
-            self.atoms.push(state);
-        }
-        for (atom, state) in self.atoms.iter().enumerate() {
-            for position in graph.slots(atom) {
-                let at = position - state.slots.0 as usize;
-                let counters = [0, 1].map(|truth| {
-                    let colours = [graph.colours[atom][truth], seconds[atom][truth]];
-                    // Told values for now; numbers of counters once all of an object are known.
-                    [0, 1].map(|round| (colours[0] != 0).then(|| told(colours[round], at)))
-                });
-                let object = graph.arguments[position];
-                self.slots.push(Slot {
-                    object,
-                    counters: [[NONE; 2]; 2],
-                });
-                for (truth, rounds) in counters.into_iter().enumerate() {
-                    for (round, value) in rounds.into_iter().enumerate() {
-                        if let Some(value) = value {
-                            // Counters are numbered by slot here; equal ones are merged below.
-                            self.slots[position].counters[truth][round] =
-                                self.counters[round].len() as u32;
-                            self.counters[round].push(Counter { value, count: 0 });
-                        }
-                    }
-                }
-            }
-        }
-        self.merge_counters(graph.objects.len());
-    }
-
-    /// Lets the slots of one object share the counters of equal values, object by object, so that
-    /// there are no more counters than things that can be told.
-    fn merge_counters(&mut self, objects: usize) {
-        let mut order: Vec<u32> = (0..self.slots.len() as u32).collect();
-        order.sort_by_key(|&slot| self.slots[slot as usize].object);
-        let mut at = 0;
-        let old = std::mem::take(&mut self.counters);
-        let mut values: Vec<u64> = Vec::new();
-        for object in 0..objects as u32 {
-            self.first.push(at as u32);
-            let from = at;
-            while at < order.len() && self.slots[order[at] as usize].object == object {
-                at += 1;
-            }
-            for round in [0, 1] {
-                values.clear();
-                let mine = || order[from..at].iter().map(|&slot| slot as usize);
-                for slot in mine() {
-                    let told = self.slots[slot].counters.iter().map(|c| c[round]);
-                    let told = told.filter(|&counter| counter != NONE);
-                    values.extend(told.map(|counter| old[round][counter as usize].value));
-                }
-                values.sort_unstable();
-                values.dedup();
-                let base = self.counters[round].len() as u32;
-                for slot in mine() {
-                    for truth in [0, 1] {
-                        let counter = &mut self.slots[slot].counters[truth][round];
-                        if *counter != NONE {
-                            let value = old[round][*counter as usize].value;
-                            let index = values.partition_point(|&other| other < value);
-                            *counter = base + index as u32;
-                        }
-                    }
-                }
-                let new = values.iter().map(|&value| Counter { value, count: 0 });
-                self.counters[round].extend(new);
-            }
-        }
     }
 
     /// The state in which no proposition holds: there may be no such state, but every one can be

@@ -23,8 +23,8 @@ pub(crate) struct TaskGraph {
     pub(crate) arguments: Vec<u32>,
     /// First colours of atoms, [where false, where true]; 0: such an atom is not shown.
     pub(crate) colours: Vec<[Colour; 2]>,
-    /// Atoms before this one may change; the others are always true.
-    pub(crate) changing: usize,
+    /// Atoms from this one on are of static relations.
+    pub(crate) relations: usize,
     /// Atoms from this one on have no features past the first round.
     pub(crate) shallow: usize,
     /// By proposition: its atom or [`NO_ATOM`], and whether the atom is true where the proposition
@@ -78,17 +78,17 @@ impl TaskGraph {
             starts: vec![0],
             arguments: Vec::new(),
             colours: Vec::new(),
-            changing: 0,
+            relations: 0,
             shallow: 0,
             atom_of: Vec::new(),
         };
         graph.add_propositions(task, &wishes);
-        graph.changing = graph.colours.len();
         // A fluent that never changes in this problem is a fluent all the same.
         let of_fluents = |atom: &&Atom<ObjectId>| !is_static[atom.predicate.index()];
         for atom in task.statics().iter().filter(of_fluents) {
             graph.add(atom, wishes.colours(task, atom));
         }
+        graph.relations = graph.colours.len();
         let relations = || {
             let relation = |atom: &&Atom<ObjectId>| {
                 is_static[atom.predicate.index()]

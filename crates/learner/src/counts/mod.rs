@@ -14,6 +14,7 @@
 mod colour;
 mod difference;
 mod graph;
+mod layout;
 mod model;
 mod refine;
 mod relations;

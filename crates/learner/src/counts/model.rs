@@ -1,6 +1,7 @@
 //! Weights of colours, and the scores that they give.
 
 use homing_planner::Task;
+use homing_planner::heuristic::HeuristicKind;
 use homing_planner::search::SuccessorScorer;
 
 use super::difference::{DifferenceScorer, MAX_ROUNDS};
@@ -20,12 +21,17 @@ pub struct CountsFunction {
     heads: usize,
     /// Colours in ascending order, each with its weights; those that weigh nothing were seen too.
     weights: Vec<(u64, Weights)>,
+    /// Classical heuristics that are features too, each with its weights.
+    heuristics: Vec<(HeuristicKind, Weights)>,
     table: WeightTable,
 }
 
 impl PartialEq for CountsFunction {
     fn eq(&self, other: &Self) -> bool {
-        (&self.spec, self.heads, &self.weights) == (&other.spec, other.heads, &other.weights)
+        self.spec == other.spec
+            && self.heads == other.heads
+            && self.weights == other.weights
+            && self.heuristics == other.heuristics
     }
 }
 
@@ -47,8 +53,21 @@ impl CountsFunction {
             spec,
             heads,
             weights,
+            heuristics: Vec::new(),
             table,
         }
+    }
+
+    /// The same with classical heuristics as further features.
+    #[must_use]
+    pub fn with_heuristics(mut self, heuristics: Vec<(HeuristicKind, [i32; 2])>) -> Self {
+        self.heuristics = heuristics;
+        self
+    }
+
+    /// Classical heuristics that are features too, each with its weights by head.
+    pub fn heuristics(&self) -> &[(HeuristicKind, [i32; 2])] {
+        &self.heuristics
     }
 
     /// How graphs are drawn.

@@ -100,15 +100,24 @@ impl<'t> FeatureCounter<'t> {
 
     /// Calls `visit` with every colour that counts as a feature, as often as it occurs.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(Colour)) {
+        self.for_each_marked(|colour, _| visit(colour));
+    }
+
+    /// As [`for_each`](Self::for_each); says also whether a colour is that of a static relation
+    /// past the first round. One that is never is another, since static relations have names of
+    /// their own kind.
+    pub(crate) fn for_each_marked(&self, mut visit: impl FnMut(Colour, bool)) {
+        let place_of = |first: usize| {
+            self.present
+                .partition_point(|&atom| (atom as usize) < first)
+        };
+        let (relations, shallow) = (place_of(self.graph.relations), place_of(self.graph.shallow));
         for (round, (objects, atoms)) in self.objects.iter().zip(&self.atoms).enumerate() {
-            objects.iter().for_each(|&colour| visit(colour));
-            let shown = if round <= 1 {
-                atoms.len()
-            } else {
-                let shallow = self.graph.shallow as u32;
-                self.present.partition_point(|&atom| atom < shallow)
-            };
-            atoms[..shown].iter().for_each(|&colour| visit(colour));
+            objects.iter().for_each(|&colour| visit(colour, false));
+            let shown = if round <= 1 { atoms.len() } else { shallow };
+            for (place, &colour) in atoms[..shown].iter().enumerate() {
+                visit(colour, round > 1 && place >= relations);
+            }
         }
     }
 }
