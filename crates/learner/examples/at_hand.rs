@@ -69,6 +69,8 @@ fn set(options: &mut Options, name: &str, value: &str) {
         "from_trails" => cut.from_trails = number,
         "from_plans" => cut.from_plans = number,
         "trail_parts" => cut.trail_parts = number,
+        "fill" => cut.fill = number,
+        "room" => cut.room = number as usize,
         "repair" => cut.repair = number > 0.0,
         "shrink_plans" => cut.shrink_plans = number,
         "whole_types" => cut.whole_types = number,

@@ -238,6 +238,8 @@ impl<'t> Cutter<'t> {
             return Ok(None);
         }
         drawer.round_off(&mut draft);
+        let fill = drawer.chance(self.config.fill);
+        let mut found: Option<Cut> = None;
         for attempt in 0..self.config.attempts {
             let foreseen = self.sizes.foresee(&self.index, &draft.kept, limit)
                 && self.random.unit() >= self.config.doubt;
@@ -255,7 +257,14 @@ impl<'t> Cutter<'t> {
                 random: &mut self.random,
             };
             let again = match tried {
-                Tried::Cut(cut) => return Ok(Some(cut)),
+                Tried::Cut(cut) => {
+                    let has_room = cut.space.len() <= limit / self.config.room.max(1);
+                    found = Some(cut);
+                    drawer.grow(&mut draft.kept);
+                    fill && has_room
+                }
+                // What was found before is as large as it gets.
+                _ if found.is_some() => false,
                 Tried::Useless => false,
                 Tried::TooLarge => drawer.shrink(&mut draft, attempt),
                 Tried::NoPlan => drawer.mend(&mut draft, attempt),
@@ -264,7 +273,8 @@ impl<'t> Cutter<'t> {
                 break;
             }
         }
-        Ok(None)
+        self.statistics.cuts += usize::from(found.is_some());
+        Ok(found)
     }
 
     /// Builds, grounds and walks through one problem.
@@ -353,7 +363,6 @@ impl<'t> Cutter<'t> {
             done.trivial += 1;
             return Ok(Tried::Useless);
         }
-        done.cuts += 1;
         self.most_objects = self.most_objects.max(problem.objects.len());
         Ok(Tried::Cut(Cut {
             problem,
