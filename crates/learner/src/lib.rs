@@ -6,10 +6,12 @@
 
 mod checkpoint;
 mod config;
+mod container;
 mod counts;
 mod encode;
 mod encodings;
 mod exact;
+mod learn;
 mod learned;
 mod model;
 mod ranking;
@@ -19,14 +21,23 @@ mod seal;
 mod shaping;
 mod signature;
 mod tabular;
+mod teamwork;
 pub mod tensorboard;
 mod trainer;
+mod value;
 mod world;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
-pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
+pub use counts::{
+    CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
+    FeatureInWords, GraphSpec, Trust, WEIGHT_SCALE,
+};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+pub use learn::{
+    CandidateRecord, DataSource, FunctionConfig, LearnConfig, LearnError, LearnProgress,
+    LearnReport, Objective, SelectionConfig, learn, learn_from,
+};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use ranking::{
@@ -37,3 +48,4 @@ pub use shaping::{Mdp, discounted, undiscounted};
 pub use signature::{Difference, Signature};
 pub use tabular::{Solution, Tabular, TooLarge};
 pub use trainer::Trainer;
+pub use value::{AnyModel, Improvable, ValueFunction, ValueKind};
