@@ -6,10 +6,13 @@
 
 mod checkpoint;
 mod config;
+mod counts;
 mod encode;
 mod encodings;
+mod exact;
 mod learned;
 mod model;
+mod ranking;
 mod record;
 mod replay;
 mod seal;
@@ -21,9 +24,14 @@ mod trainer;
 mod world;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
+pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
 pub use encode::{Channels, Encoder};
+pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
+pub use ranking::{
+    ExactConfig, FitReport, GatherReport, RankingConfig, TrainingProblem, TrainingSet, fit, gather,
+};
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};
 pub use signature::{Difference, Signature};
