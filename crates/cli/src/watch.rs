@@ -73,6 +73,9 @@ impl LimitWatch {
             Progress::Grounding { actions } => {
                 format!("grounding: {actions} actions, {elapsed:.1} s")
             }
+            Progress::Cutting { cuts, states } => {
+                format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")
+            }
             Progress::Search {
                 evaluations,
                 expansions,
@@ -102,7 +105,7 @@ impl LimitWatch {
 impl Watch for LimitWatch {
     fn poll(&mut self, progress: Progress) -> Option<Stop> {
         let work = match progress {
-            Progress::Grounding { .. } => u64::MAX,
+            Progress::Grounding { .. } | Progress::Cutting { .. } => u64::MAX,
             Progress::Search {
                 evaluations,
                 expansions,

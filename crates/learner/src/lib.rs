@@ -7,6 +7,7 @@
 mod checkpoint;
 mod config;
 mod counts;
+mod cut;
 mod encode;
 mod encodings;
 mod exact;
@@ -25,6 +26,7 @@ mod world;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
 pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
+pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learned::Learned;
