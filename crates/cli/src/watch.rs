@@ -73,6 +73,9 @@ impl LimitWatch {
             Progress::Grounding { actions } => {
                 format!("grounding: {actions} actions, {elapsed:.1} s")
             }
+            Progress::Landmarks { found } => {
+                format!("landmarks: {found}, {elapsed:.1} s")
+            }
             Progress::Cutting { cuts, states } => {
                 format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")
             }
@@ -105,7 +108,9 @@ impl LimitWatch {
 impl Watch for LimitWatch {
     fn poll(&mut self, progress: Progress) -> Option<Stop> {
         let work = match progress {
-            Progress::Grounding { .. } | Progress::Cutting { .. } => u64::MAX,
+            Progress::Grounding { .. } | Progress::Landmarks { .. } | Progress::Cutting { .. } => {
+                u64::MAX
+            }
             Progress::Search {
                 evaluations,
                 expansions,
