@@ -1,5 +1,6 @@
 //! Checkpoints: everything a run depends on, so that it goes on as if it had never been stopped.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use homing_nlm::SplitMix64;
@@ -168,7 +169,11 @@ impl<'t> Trainer<'t> {
     /// # Errors
     ///
     /// If the checkpoint is damaged or of another run.
-    pub fn resume(tasks: &'t [Task], bytes: &[u8], threads: usize) -> Result<Self, TrainError> {
+    pub fn resume<T: Borrow<Task>>(
+        tasks: &'t [T],
+        bytes: &[u8],
+        threads: usize,
+    ) -> Result<Self, TrainError> {
         let broken = |error: &dyn std::fmt::Display| {
             TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
         };

@@ -4,6 +4,7 @@
 //! an action drawn from the softmax of Q. Learning: a batch of stored states, each with the
 //! expectation of Q under the target network as its target, and one step of Adam on the residual.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -66,17 +67,18 @@ pub(crate) struct Episode {
 const RECENT: usize = 100;
 
 impl<'t> Trainer<'t> {
-    /// Begins a run. The number of threads never changes a number.
+    /// Begins a run on tasks, owned or shared. The number of threads never changes a number.
     ///
     /// # Errors
     ///
     /// If the problems or the configuration are of no use.
-    pub fn new(
-        tasks: &'t [Task],
+    pub fn new<T: Borrow<Task>>(
+        tasks: &'t [T],
         config: TrainConfig,
         seed: u64,
         threads: usize,
     ) -> Result<Self, TrainError> {
+        let tasks: Vec<&'t Task> = tasks.iter().map(Borrow::borrow).collect();
         let first = tasks.first().ok_or(TrainError::NoProblems)?;
         let domain = &first.problem().domain;
         let signature = Signature::of(domain);
@@ -105,7 +107,7 @@ impl<'t> Trainer<'t> {
         } else {
             Costs::Task
         };
-        let (buckets, bucket_count) = buckets(tasks, config.bucket_by);
+        let (buckets, bucket_count) = buckets(&tasks, config.bucket_by);
         let mut spaces: Vec<StateSpace<'t>> = tasks
             .iter()
             .zip(buckets)
@@ -512,7 +514,7 @@ enum Network {
 }
 
 /// The bucket of each task, and how many there are.
-fn buckets(tasks: &[Task], by: BucketBy) -> (Vec<usize>, usize) {
+fn buckets(tasks: &[&Task], by: BucketBy) -> (Vec<usize>, usize) {
     let mut index: HashMap<(usize, Vec<&str>), usize> = HashMap::new();
     let buckets = tasks
         .iter()
