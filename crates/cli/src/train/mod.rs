@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     catch_interrupts();
     let (config, may_raise) = configuration(arguments)?;
     let (files, problems) = separate(arguments)?;
-    let runs = arguments.seeds.clone().map_or(1, |seeds| seeds.count());
+    let runs = arguments.seeds.clone().map_or(1, Iterator::count);
     let progress = Progress::new(runs, config.steps);
     if arguments.tabular {
         let mut config = config;
