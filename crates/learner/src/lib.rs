@@ -19,10 +19,10 @@ mod replay;
 mod seal;
 mod shaping;
 mod signature;
+mod state_space;
 mod tabular;
 pub mod tensorboard;
 mod trainer;
-mod world;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
 pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};

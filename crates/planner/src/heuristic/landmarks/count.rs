@@ -138,9 +138,7 @@ impl<'a> LandmarkCount<'a> {
                     self.holds_one(facts, state)
                 }
             };
-            if !was
-                && self.holds_one(&landmark.facts, state)
-                && landmark.before.iter().all(earlier)
+            if !was && self.holds_one(&landmark.facts, state) && landmark.before.iter().all(earlier)
             {
                 bits[index / 32] |= 1 << (index % 32);
             }
