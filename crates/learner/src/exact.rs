@@ -24,7 +24,7 @@ pub struct Distance {
 }
 
 impl Distance {
-    const GOAL: Self = Self { cost: 0, steps: 0 };
+    pub(crate) const GOAL: Self = Self { cost: 0, steps: 0 };
 
     fn one_more(self, cost: u32) -> Self {
         Self {

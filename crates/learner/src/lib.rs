@@ -8,6 +8,7 @@ mod checkpoint;
 mod config;
 mod container;
 mod counts;
+mod cut;
 mod encode;
 mod encodings;
 mod exact;
@@ -20,18 +21,19 @@ mod replay;
 mod seal;
 mod shaping;
 mod signature;
+mod state_space;
 mod tabular;
 mod teamwork;
 pub mod tensorboard;
 mod trainer;
 mod value;
-mod world;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
 pub use counts::{
     CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
     FeatureInWords, GraphSpec, Trust, WEIGHT_SCALE,
 };
+pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use learn::{

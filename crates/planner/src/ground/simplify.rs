@@ -136,6 +136,7 @@ pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, Ground
         actions: merged_actions(raw, &fate),
         init,
         goal,
+        groups: Csr::default(),
         encoding: Encoding::default(),
     })
 }

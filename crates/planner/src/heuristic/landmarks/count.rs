@@ -130,12 +130,15 @@ impl<'a> LandmarkCount<'a> {
         };
         for (index, landmark) in self.landmarks.all().iter().enumerate() {
             let was = parent.is_some_and(|parent| self.is_accepted(parent, index));
-            let earlier = |&before: &u32| {
-                parent.is_some_and(|parent| self.is_accepted(parent, before as usize))
+            // What is true at the start is there too early if something is to be done before it.
+            let earlier = |&before: &u32| match parent {
+                Some(parent) => self.is_accepted(parent, before as usize),
+                None => {
+                    let facts = &self.landmarks.all()[before as usize].facts;
+                    self.holds_one(facts, state)
+                }
             };
-            if !was
-                && self.holds_one(&landmark.facts, state)
-                && (parent.is_none() || landmark.before.iter().all(earlier))
+            if !was && self.holds_one(&landmark.facts, state) && landmark.before.iter().all(earlier)
             {
                 bits[index / 32] |= 1 << (index % 32);
             }
