@@ -112,6 +112,7 @@ impl Run {
                 model: self.model.clone(),
                 weight: planned.weight.unwrap_or(SearchOptions::DEFAULT_WEIGHT),
                 unit_cost: planned.unit_cost,
+                ..SearchConfig::default()
             },
             limits: SolveLimits {
                 max_evaluations: planned.max_evaluations,
