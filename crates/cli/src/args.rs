@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use homing_planner::search::SearchOptions;
+use homing_planner::{HeuristicKind, SearchKind};
 
 pub(crate) use crate::train::args::{ModelCommand, Train};
 
@@ -89,12 +92,12 @@ pub(crate) struct Solve {
     pub(crate) files: Vec<PathBuf>,
 
     /// Order in which states are expanded
-    #[arg(long, value_enum, default_value_t = SearchName::Gbfs, help_heading = "Search")]
-    pub(crate) search: SearchName,
+    #[arg(long, value_parser = search_parser(), default_value_t, help_heading = "Search")]
+    pub(crate) search: SearchKind,
 
     /// Estimate of the cost to the goal
-    #[arg(long, value_enum, default_value_t = HeuristicName::Ff, help_heading = "Search")]
-    pub(crate) heuristic: HeuristicName,
+    #[arg(long, value_parser = heuristic_parser(), default_value_t, help_heading = "Search")]
+    pub(crate) heuristic: HeuristicKind,
 
     /// Use a model of `homing train` as the heuristic
     #[arg(
@@ -112,7 +115,7 @@ pub(crate) struct Solve {
     /// Weight of the heuristic in weighted A*
     #[arg(
         long,
-        default_value_t = 2.0,
+        default_value_t = SearchOptions::DEFAULT_WEIGHT,
         value_name = "W",
         value_parser = parse_weight,
         allow_negative_numbers = true,
@@ -191,37 +194,17 @@ pub(crate) struct Check {
     pub(crate) files: Vec<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HeuristicName {
-    /// 1 everywhere but at a goal
-    Blind,
-    /// The most expensive goal of the delete relaxation (admissible)
-    Max,
-    /// The sum over the goals of the delete relaxation
-    Add,
-    /// The cost of a relaxed plan
-    Ff,
+/// One of the planner's heuristics, by its name.
+pub(crate) fn heuristic_parser() -> impl TypedValueParser<Value = HeuristicKind> {
+    let of = |kind: HeuristicKind| PossibleValue::new(kind.name()).help(kind.description());
+    PossibleValuesParser::new(HeuristicKind::ALL.map(of))
+        .try_map(|name| name.parse::<HeuristicKind>())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchName {
-    /// Greedy best first search
-    Gbfs,
-    /// Greedy best first search with lookahead
-    Gbfls,
-    /// A*
-    Astar,
-    /// Weighted A*
-    Wastar,
-    /// Dijkstra's algorithm (uses no heuristic)
-    Dijkstra,
-}
-
-/// The name users type for a value.
-pub(crate) fn typed_name(value: &impl ValueEnum) -> String {
-    value
-        .to_possible_value()
-        .map_or_else(String::new, |value| value.get_name().to_owned())
+/// One of the planner's searches, by its name.
+pub(crate) fn search_parser() -> impl TypedValueParser<Value = SearchKind> {
+    let of = |kind: SearchKind| PossibleValue::new(kind.name()).help(kind.description());
+    PossibleValuesParser::new(SearchKind::ALL.map(of)).try_map(|name| name.parse::<SearchKind>())
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {

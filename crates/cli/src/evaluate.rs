@@ -11,9 +11,11 @@ use homing_lab::DomainName;
 use homing_lab::record::{self, Appender, Evaluation, ModelOfRun, Outcome, RecordError};
 use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::text_hash;
+use homing_planner::search::SearchOptions;
+use homing_planner::{HeuristicKind, SearchKind};
 use serde::Deserialize;
 
-use crate::args::{HeuristicName, SearchName, parse_count, parse_seconds, parse_size, typed_name};
+use crate::args::{heuristic_parser, parse_count, parse_seconds, parse_size, search_parser};
 use crate::child;
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, entries, expand, load_problem, read_bytes};
@@ -45,12 +47,12 @@ pub(crate) struct Evaluate {
     /// Run these heuristics; several with commas or by naming the option again
     #[arg(
         long,
-        value_enum,
+        value_parser = heuristic_parser(),
         value_delimiter = ',',
         value_name = "H",
         help_heading = "What is run"
     )]
-    heuristic: Vec<HeuristicName>,
+    heuristic: Vec<HeuristicKind>,
 
     /// Run these trained models: files, or folders of them
     #[arg(long, value_name = "FILE", help_heading = "What is run")]
@@ -59,16 +61,16 @@ pub(crate) struct Evaluate {
     /// Search with each of these
     #[arg(
         long,
-        value_enum,
+        value_parser = search_parser(),
         value_delimiter = ',',
-        default_value = "gbfs",
+        default_value = SearchKind::default().name(),
         value_name = "S",
         help_heading = "What is run"
     )]
-    search: Vec<SearchName>,
+    search: Vec<SearchKind>,
 
     /// Weight of the heuristic in weighted A*
-    #[arg(long, default_value_t = 2.0, value_name = "W", value_parser = crate::args::parse_weight, help_heading = "What is run")]
+    #[arg(long, default_value_t = SearchOptions::DEFAULT_WEIGHT, value_name = "W", value_parser = crate::args::parse_weight, help_heading = "What is run")]
     weight: f64,
 
     /// Let every action cost 1, whatever the problem says
@@ -426,17 +428,17 @@ fn planned(arguments: &Evaluate) -> anyhow::Result<Vec<Run>> {
             });
         };
         for search in &arguments.search {
-            planned.search = typed_name(search);
-            planned.weight = (*search == SearchName::Wastar).then_some(arguments.weight);
+            planned.search = search.name().to_owned();
+            planned.weight = search.uses_weight().then_some(arguments.weight);
             planned.model = None;
-            if *search == SearchName::Dijkstra {
+            if !search.uses_heuristic() {
                 planned.heuristic = None;
                 planned.key = planned.key_for(None);
                 push(planned.clone(), None);
                 continue;
             }
             for heuristic in &arguments.heuristic {
-                planned.heuristic = Some(typed_name(heuristic));
+                planned.heuristic = Some(heuristic.name().to_owned());
                 planned.key = planned.key_for(None);
                 push(planned.clone(), None);
             }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use homing_learner::Model;
 use homing_pddl::Problem;
-use homing_planner::search::{self, Limit, Limits, Outcome, SearchResult, Statistics};
+use homing_planner::search::{Limit, Limits, Outcome, SearchOptions, SearchResult, Statistics};
 use homing_planner::{Costs, GroundError, Heuristic, Plan, Stop, Task, ground};
 use serde::Serialize;
 
-use crate::args::{SearchName, Solve, typed_name};
+use crate::args::Solve;
 use crate::exit::{Exit, Failure};
 use crate::input::{Warnings, domain_and_problem, load_problem};
 use crate::model::{learned, load_model_for};
 use crate::output::{PlanFile, print, say};
 use crate::resources::{cpu_seconds, peak_bytes, resident_bytes};
-use crate::train::args::base;
 use crate::watch::{LimitWatch, catch_interrupts};
 
 /// Everything `--json` prints. A field that does not apply is null.
@@ -181,32 +180,28 @@ fn search(
     watch: &mut LimitWatch,
 ) -> anyhow::Result<SearchResult> {
     let costs = costs(arguments);
-    let limits = Limits {
-        max_evaluations: arguments.max_evaluations,
-        max_expansions: arguments.max_expansions,
+    let options = SearchOptions {
+        costs,
+        weight: arguments.weight,
+        limits: Limits {
+            max_evaluations: arguments.max_evaluations,
+            max_expansions: arguments.max_expansions,
+        },
     };
     let mut heuristic: Box<dyn Heuristic> = match model {
         Some(model) => Box::new(learned(model, task, arguments.threads)?),
-        None => base(arguments.heuristic).build(task, costs),
+        None => arguments.heuristic.build(task, costs),
     };
-    let heuristic = heuristic.as_mut();
-    let result = match arguments.search {
-        SearchName::Gbfs => search::gbfs(task, heuristic, limits, watch),
-        SearchName::Gbfls => search::gbfls(task, heuristic, limits, watch),
-        SearchName::Astar => search::astar(task, heuristic, costs, limits, watch),
-        SearchName::Wastar => {
-            search::weighted_astar(task, heuristic, arguments.weight, costs, limits, watch)
-        }
-        SearchName::Dijkstra => search::dijkstra(task, costs, limits, watch),
-    };
-    Ok(result)
+    Ok(arguments
+        .search
+        .run(task, heuristic.as_mut(), &options, watch))
 }
 
 fn outcome_word(outcome: &Outcome) -> (&'static str, Exit) {
     match outcome {
         Outcome::Solved(_) => ("solved", Exit::Success),
         Outcome::Unsolvable => ("unsolvable", Exit::Unsolvable),
-        Outcome::LimitReached(Limit::Evaluations | Limit::Expansions) => {
+        Outcome::LimitReached(Limit::Evaluations | Limit::Expansions | Limit::Work) => {
             ("limit", Exit::LimitReached)
         }
         Outcome::LimitReached(Limit::Stopped(Stop::Time)) => ("time-limit", Exit::TimeLimit),
@@ -254,17 +249,25 @@ impl Report<'_> {
             outcome: outcome_word(&self.result.outcome).0,
             domain: self.problem.domain.name.clone(),
             problem: self.problem.name.clone(),
-            heuristic: (self.arguments.search != SearchName::Dijkstra).then(|| match self.model {
-                Some(model) => format!("H-{}", model.header.config.heuristic.name()),
-                None => typed_name(&self.arguments.heuristic),
-            }),
+            heuristic: self
+                .arguments
+                .search
+                .uses_heuristic()
+                .then(|| match self.model {
+                    Some(model) => format!("H-{}", model.header.config.heuristic.name()),
+                    None => self.arguments.heuristic.name().to_owned(),
+                }),
             model: self
                 .arguments
                 .model
                 .as_ref()
                 .map(|path| path.display().to_string()),
-            search: typed_name(&self.arguments.search),
-            weight: (self.arguments.search == SearchName::Wastar).then_some(self.arguments.weight),
+            search: self.arguments.search.name().to_owned(),
+            weight: self
+                .arguments
+                .search
+                .uses_weight()
+                .then_some(self.arguments.weight),
             unit_cost: self.arguments.unit_cost,
             plan: self
                 .plan()
@@ -341,6 +344,7 @@ impl Report<'_> {
                 match limit {
                     Limit::Evaluations => "the limit on evaluations was reached",
                     Limit::Expansions => "the limit on expansions was reached",
+                    Limit::Work => "the limit on work was reached",
                     Limit::Stopped(Stop::Time) => "the time limit was reached",
                     Limit::Stopped(Stop::Memory) => "the memory limit was reached",
                     Limit::Stopped(Stop::Interrupted) => "interrupted",

@@ -49,7 +49,7 @@ fn evaluation(domain: u64, problem: u64, heuristic: u64, seed: Option<u64>) -> E
         problem: format!("{}-{objects}-s{}.pddl", paper.name, 2_000_000 + problem),
         problem_sha256: hash(&[domain, problem]),
         objects: objects as usize,
-        heuristic: Some(paper::HEURISTICS[heuristic as usize].to_owned()),
+        heuristic: Some(paper::HEURISTICS[heuristic as usize].to_string()),
         model: seed.map(|seed| ModelOfRun {
             file: format!("models/{}-{heuristic}-{seed}.safetensors", paper.name),
             sha256: hash(&[domain, heuristic, seed, 5]),
@@ -92,7 +92,7 @@ fn training(domain: u64, heuristic: u64, seed: u64) -> Training {
         domain_sha256: hash(&[domain]),
         problems_sha256: hash(&[domain, 7]),
         problems: 300,
-        heuristic: paper::HEURISTICS[heuristic as usize].to_owned(),
+        heuristic: paper::HEURISTICS[heuristic as usize].to_string(),
         seed,
         config: BTreeMap::from([("layers".to_owned(), 5.into())]),
         steps: 10_000,

@@ -4,11 +4,14 @@
 //! of 20 seeds (its figure of evaluations, left), goals are those reached in training (its table of
 //! goals). Heuristics come in the order [`HEURISTICS`].
 
+use homing_planner::{HeuristicKind, SearchKind};
+
 /// The base heuristics of the paper.
-pub const HEURISTICS: [&str; 3] = ["blind", "add", "ff"];
+pub const HEURISTICS: [HeuristicKind; 3] =
+    [HeuristicKind::Blind, HeuristicKind::Add, HeuristicKind::Ff];
 
 /// The search of the paper's table of coverage.
-pub const SEARCH: &str = "gbfs";
+pub const SEARCH: SearchKind = SearchKind::Gbfs;
 
 /// Its limit on evaluations.
 pub const MAX_EVALUATIONS: u64 = 100_000;
@@ -208,7 +211,9 @@ pub fn domain(name: &str) -> Option<&'static PaperDomain> {
 
 /// The place of a heuristic in the paper's columns.
 pub fn column(heuristic: &str) -> Option<usize> {
-    HEURISTICS.iter().position(|&known| known == heuristic)
+    HEURISTICS
+        .iter()
+        .position(|&known| known.name() == heuristic)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use homing_learner::{BaseHeuristic, TrainConfig, Trainer};
+use homing_learner::{TrainConfig, Trainer};
 use homing_pddl::{Source, read_problem};
 use homing_planner::{Task, ground};
 
@@ -37,12 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         tasks.push(ground(&Arc::new(problem), &mut ())?);
     }
     let config = TrainConfig {
-        heuristic: match heuristic.as_str() {
-            "blind" => BaseHeuristic::Blind,
-            "add" => BaseHeuristic::Add,
-            "max" => BaseHeuristic::Max,
-            _ => BaseHeuristic::Ff,
-        },
+        heuristic: heuristic.parse()?,
         steps: steps.parse()?,
         layers: layers.parse()?,
         ..TrainConfig::reference()

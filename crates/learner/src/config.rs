@@ -4,8 +4,7 @@
 use std::fmt;
 
 use homing_nlm::{ConfigErrors, NlmConfig, Quantifiers};
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
-use homing_planner::{Costs, Heuristic, Task};
+use homing_planner::HeuristicKind;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Channels;
@@ -14,43 +13,6 @@ use crate::signature::Signature;
 /// More layers than any network here has use for: a larger number is a slip, and would take all
 /// memory before anything else could be said.
 const MAX_LAYERS: usize = 100;
-
-/// The classical heuristic h that is corrected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BaseHeuristic {
-    /// 1 everywhere but at a goal: no shaping.
-    Blind,
-    /// h_max
-    Max,
-    /// h_add
-    Add,
-    /// h_FF
-    #[default]
-    Ff,
-}
-
-impl BaseHeuristic {
-    /// The heuristic for a task.
-    pub fn build(self, task: &Task, costs: Costs) -> Box<dyn Heuristic + Send + '_> {
-        match self {
-            Self::Blind => Box::new(Blind::new(task)),
-            Self::Max => Box::new(Max::new(task, costs)),
-            Self::Add => Box::new(Add::new(task, costs)),
-            Self::Ff => Box::new(Ff::new(task, costs)),
-        }
-    }
-
-    /// Its short name, as users type it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Blind => "blind",
-            Self::Max => "max",
-            Self::Add => "add",
-            Self::Ff => "ff",
-        }
-    }
-}
 
 /// What a step is rewarded with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +71,7 @@ pub enum Reduce {
 #[serde(default, deny_unknown_fields)]
 pub struct TrainConfig {
     /// The heuristic that is corrected.
-    pub heuristic: BaseHeuristic,
+    pub heuristic: HeuristicKind,
     /// Whether every action costs 1, whatever the problem says.
     pub unit_cost: bool,
     /// Environment steps; one SGD step follows each, once there is enough to learn from.
@@ -156,7 +118,7 @@ impl TrainConfig {
     /// The paper's text.
     pub fn paper() -> Self {
         Self {
-            heuristic: BaseHeuristic::Ff,
+            heuristic: HeuristicKind::Ff,
             unit_cost: true,
             steps: 50_000,
             gamma: 0.999_999,

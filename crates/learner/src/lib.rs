@@ -20,9 +20,7 @@ pub mod tensorboard;
 mod trainer;
 mod world;
 
-pub use config::{
-    BaseHeuristic, BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig,
-};
+pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
 pub use encode::{Channels, Encoder};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};

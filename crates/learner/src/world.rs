@@ -3,10 +3,10 @@
 
 use homing_nlm::Structure;
 use homing_planner::{
-    ActionId, Costs, Estimate, Heuristic, Registry, StateId, SuccessorGenerator, Task,
+    ActionId, Costs, Estimate, Heuristic, HeuristicKind, Registry, StateId, SuccessorGenerator,
+    Task,
 };
 
-use crate::config::BaseHeuristic;
 use crate::encode::{Channels, Encoder};
 use crate::encodings::Encodings;
 use crate::shaping::Mdp;
@@ -60,7 +60,7 @@ impl<'t> World<'t> {
     pub(crate) fn new(
         task: &'t Task,
         bucket: usize,
-        heuristic: BaseHeuristic,
+        heuristic: HeuristicKind,
         costs: Costs,
         mdp: Mdp,
         channels: &Channels,
@@ -77,7 +77,7 @@ impl<'t> World<'t> {
             registry: Registry::new(task.encoding().words()),
             nodes: Vec::new(),
             successors: Vec::new(),
-            sees_no_deadlocks: heuristic == BaseHeuristic::Blind,
+            sees_no_deadlocks: !heuristic.sees_deadlocks(),
             actions: Vec::new(),
             applicable: Vec::new(),
             estimates: Vec::new(),
@@ -251,12 +251,7 @@ mod tests {
             gamma: 0.999,
             reward: Reward::Cost,
         };
-        for heuristic in [
-            BaseHeuristic::Blind,
-            BaseHeuristic::Max,
-            BaseHeuristic::Add,
-            BaseHeuristic::Ff,
-        ] {
+        for heuristic in HeuristicKind::ALL {
             let mut world = World::new(&task, 0, heuristic, Costs::Unit, mdp, &channels);
             let names: Vec<String> = world
                 .expand(INITIAL)

@@ -4,11 +4,11 @@ mod common;
 
 use common::{finish, fixture, hasty, parse_texts, root, task, text, train};
 use homing_learner::{
-    BaseHeuristic, BucketBy, CapacityOf, Learned, Mdp, Model, Policy, Reward, StepRecord, Tabular,
-    TrainConfig, TrainError, Trainer,
+    BucketBy, CapacityOf, Learned, Mdp, Model, Policy, Reward, StepRecord, Tabular, TrainConfig,
+    TrainError, Trainer,
 };
 use homing_nlm::SplitMix64;
-use homing_planner::{Costs, Heuristic, Registry, StateId, States, Task};
+use homing_planner::{Costs, Heuristic, HeuristicKind, Registry, StateId, States, Task};
 
 fn bytes(model: &Model) -> Vec<u8> {
     model.to_file().expect("a model")
@@ -97,14 +97,14 @@ fn a_run_with_other_settings_ends_the_same() {
             capacity_of: CapacityOf::Memory,
             target_every: 0,
             policy: Policy::Greedy,
-            heuristic: BaseHeuristic::Blind,
+            heuristic: HeuristicKind::Blind,
             gamma: 0.999_999,
             reward: Reward::Cost,
             ..hasty()
         },
         TrainConfig {
             unit_cost: false,
-            heuristic: BaseHeuristic::Add,
+            heuristic: HeuristicKind::Add,
             types_as_predicates: true,
             temperature: 0.3,
             learning_rate: 0.013,
@@ -112,7 +112,7 @@ fn a_run_with_other_settings_ends_the_same() {
         },
         TrainConfig {
             reward: Reward::Goal,
-            heuristic: BaseHeuristic::Max,
+            heuristic: HeuristicKind::Max,
             ..hasty()
         },
     ];
@@ -298,7 +298,7 @@ fn names_and_the_order_of_objects_do_not_matter() {
             types_as_predicates: folder == "logistics",
             // The sum over goals is unique; a relaxed plan depends on which of equal supporters
             // comes first.
-            heuristic: BaseHeuristic::Add,
+            heuristic: HeuristicKind::Add,
             ..TrainConfig::reference()
         };
         let model = train(

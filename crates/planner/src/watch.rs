@@ -11,6 +11,11 @@ pub enum Progress {
         /// Reachable ground actions so far.
         actions: usize,
     },
+    /// Landmarks are being looked for.
+    Landmarks {
+        /// Landmarks so far.
+        found: usize,
+    },
     /// A search is under way.
     Search {
         /// States evaluated so far.

@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use common::{PlainSpace, PlainState, random_problem};
 use homing_pddl::Problem;
 use homing_pddl::model::{Atom, ObjectId};
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
+use homing_planner::heuristic::{Add, Ff, Max};
 use homing_planner::search::{
     Limits, Outcome, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
 };
 use homing_planner::{
-    Costs, Estimate, GroundError, Heuristic, PropId, Registry, StateId, States, SuccessorGenerator,
-    Task, ground,
+    Costs, Estimate, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, States,
+    SuccessorGenerator, Task, ground,
 };
 
 /// Spaces larger than this are left out.
@@ -158,18 +158,13 @@ fn searches_and_heuristics_agree_with_the_plain_explorer() {
         let optimum = perfect[0];
         let found = dijkstra(&task, Costs::Task, limits, &mut ());
         assert_eq!(cost(&problem, &found), optimum, "seed {seed}: Dijkstra");
-        let mut heuristics: [Box<dyn Heuristic>; 4] = [
-            Box::new(Blind::new(&task)),
-            Box::new(Max::new(&task, Costs::Task)),
-            Box::new(Add::new(&task, Costs::Task)),
-            Box::new(Ff::new(&task, Costs::Task)),
-        ];
-        for heuristic in &mut heuristics {
+        for kind in HeuristicKind::ALL {
+            let mut heuristic = kind.build(&task, Costs::Task);
             let heuristic = heuristic.as_mut();
             let found = astar(&task, heuristic, Costs::Task, limits, &mut ());
             // Blind is 1 before the goal: no overestimate where actions cost at least 1.
             let free = task.actions().any(|action| task.cost(action) == 0);
-            if heuristic.name() == "max" || heuristic.name() == "blind" && !free {
+            if kind.is_admissible() || kind == HeuristicKind::Blind && !free {
                 assert_eq!(cost(&problem, &found), optimum, "seed {seed}: A*");
                 for weight in [1.0, 1.5, 3.0] {
                     let found =

@@ -3,11 +3,8 @@
 mod common;
 
 use common::{PlainSpace, valid_fixtures};
-use homing_planner::heuristic::{Add, Blind, Ff, Max};
-use homing_planner::search::{
-    Limits, Outcome, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
-};
-use homing_planner::{Costs, GroundError, Heuristic, ground};
+use homing_planner::search::{Outcome, SearchKind, SearchOptions};
+use homing_planner::{Costs, GroundError, HeuristicKind, ground};
 
 #[test]
 fn every_search_with_every_heuristic_solves_every_valid_fixture() {
@@ -25,34 +22,24 @@ fn every_search_with_every_heuristic_solves_every_valid_fixture() {
             Err(error) => panic!("{name}: {error}"),
         };
         for costs in [Costs::Task, Costs::Unit] {
-            let mut heuristics: [Box<dyn Heuristic>; 4] = [
-                Box::new(Blind::new(&task)),
-                Box::new(Max::new(&task, costs)),
-                Box::new(Add::new(&task, costs)),
-                Box::new(Ff::new(&task, costs)),
-            ];
-            for heuristic in &mut heuristics {
-                let heuristic = heuristic.as_mut();
-                let limits = Limits::default();
-                let results: [(&str, SearchResult); 5] = [
-                    ("gbfs", gbfs(&task, heuristic, limits, &mut ())),
-                    ("gbfls", gbfls(&task, heuristic, limits, &mut ())),
-                    ("astar", astar(&task, heuristic, costs, limits, &mut ())),
-                    (
-                        "wastar",
-                        weighted_astar(&task, heuristic, 3.0, costs, limits, &mut ()),
-                    ),
-                    ("dijkstra", dijkstra(&task, costs, limits, &mut ())),
-                ];
-                for (search, result) in results {
-                    let place = format!("{name}, {search}, {}, {costs:?}", heuristic.name());
+            let options = SearchOptions {
+                costs,
+                weight: 3.0,
+                ..SearchOptions::default()
+            };
+            for kind in HeuristicKind::ALL {
+                let mut heuristic = kind.build(&task, costs);
+                assert_eq!(heuristic.name(), kind.name());
+                for search in SearchKind::ALL {
+                    let result = search.run(&task, heuristic.as_mut(), &options, &mut ());
+                    let place = format!("{name}, {search}, {kind}, {costs:?}");
                     match result.outcome {
                         Outcome::Solved(plan) => {
                             let validated = plan
                                 .validate(&problem)
                                 .unwrap_or_else(|e| panic!("{place}: {e}"));
                             assert!(validated.cost >= optimum.expect("unsolvable"), "{place}");
-                            if search == "dijkstra" && costs == Costs::Task {
+                            if search == SearchKind::Dijkstra && costs == Costs::Task {
                                 assert_eq!(Some(validated.cost), optimum, "{place}");
                             }
                             plans += 1;

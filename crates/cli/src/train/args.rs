@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use homing_learner::{BaseHeuristic, BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig};
+use homing_learner::{BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig};
+use homing_planner::HeuristicKind;
 
-use crate::args::HeuristicName;
+use crate::args::heuristic_parser;
 
 /// Look into a trained model
 #[derive(Debug, Args)]
@@ -149,8 +150,8 @@ pub(crate) struct Train {
     pub(crate) config: Option<PathBuf>,
 
     /// The heuristic to correct
-    #[arg(long, value_enum, help_heading = "Settings")]
-    pub(crate) heuristic: Option<HeuristicName>,
+    #[arg(long, value_parser = heuristic_parser(), help_heading = "Settings")]
+    pub(crate) heuristic: Option<HeuristicKind>,
 
     #[command(flatten)]
     pub(crate) settings: Settings,
@@ -282,16 +283,6 @@ impl Settings {
             bucket_by,
             warm_up,
         );
-    }
-}
-
-/// The base heuristic that a name on the command line means.
-pub(crate) fn base(name: HeuristicName) -> BaseHeuristic {
-    match name {
-        HeuristicName::Blind => BaseHeuristic::Blind,
-        HeuristicName::Max => BaseHeuristic::Max,
-        HeuristicName::Add => BaseHeuristic::Add,
-        HeuristicName::Ff => BaseHeuristic::Ff,
     }
 }
 

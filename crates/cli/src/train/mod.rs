@@ -21,7 +21,7 @@ use crate::model::{load_model, threads};
 use crate::output::{make_folder, print, say, write_whole};
 use crate::resources::{cpu_seconds, peak_bytes};
 use crate::watch::{catch_interrupts, interrupted};
-use args::{Train, base};
+use args::Train;
 use log::Log;
 use progress::Progress;
 use select::Selection;
@@ -101,7 +101,7 @@ fn configuration(arguments: &Train) -> anyhow::Result<(TrainConfig, Given)> {
         config = whole.try_into().map_err(|error| bad(&error))?;
     }
     if let Some(heuristic) = arguments.heuristic {
-        config.heuristic = base(heuristic);
+        config.heuristic = heuristic;
     }
     arguments.settings.apply(&mut config);
     Ok((config, given))

@@ -8,4 +8,4 @@ mod plan;
 mod spec;
 
 pub use plan::{EvaluationTask, OwnFiles, Plan, ProblemFile, ProblemSet, TrainingTask, spread};
-pub use spec::{EvaluateSpec, OwnDomain, SearchKind, SelectSpec, Spec, SpecError, TrainSpec};
+pub use spec::{EvaluateSpec, OwnDomain, SelectSpec, Spec, SpecError, TrainSpec};

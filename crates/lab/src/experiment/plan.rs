@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use homing_learner::{BaseHeuristic, Signature, TrainConfig};
+use homing_learner::{Signature, TrainConfig};
+use homing_planner::{HeuristicKind, SearchKind};
 use serde::Serialize;
 
-use super::spec::{SearchKind, SelectSpec, Spec, SpecError};
+use super::spec::{SelectSpec, Spec, SpecError};
 use crate::domains::DomainName;
 use crate::record::{Evaluation, ModelOfRun, Outcome, RECORD_FORMAT};
 use crate::suite::{Instance, Manifest, Suite, draw, text_hash};
@@ -352,7 +353,7 @@ impl Plan {
         &self,
         problems: usize,
         problem: usize,
-        heuristic: BaseHeuristic,
+        heuristic: HeuristicKind,
         training: Option<usize>,
         search: SearchKind,
     ) -> EvaluationTask {

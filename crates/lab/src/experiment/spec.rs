@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use homing_learner::{BaseHeuristic, TrainConfig};
+use homing_learner::TrainConfig;
+use homing_planner::{HeuristicKind, SearchKind};
 use serde::{Deserialize, Serialize};
 
 use crate::domains::DomainName;
@@ -25,7 +26,7 @@ pub struct Spec {
     pub own: BTreeMap<String, OwnDomain>,
     /// The base heuristics h.
     #[serde(default = "paper_heuristics")]
-    pub heuristics: Vec<BaseHeuristic>,
+    pub heuristics: Vec<HeuristicKind>,
     /// How many models are trained for each domain and heuristic.
     #[serde(default)]
     pub seeds: u64,
@@ -41,8 +42,8 @@ pub struct Spec {
     pub evaluate: Option<EvaluateSpec>,
 }
 
-fn paper_heuristics() -> Vec<BaseHeuristic> {
-    vec![BaseHeuristic::Blind, BaseHeuristic::Add, BaseHeuristic::Ff]
+fn paper_heuristics() -> Vec<HeuristicKind> {
+    crate::paper::HEURISTICS.to_vec()
 }
 
 /// Files of a domain of one's own. Paths are relative to the file of the experiment.
@@ -146,27 +147,9 @@ impl Default for EvaluateSpec {
     }
 }
 
-/// A search that a heuristic guides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SearchKind {
-    /// Greedy best first search.
-    Gbfs,
-    /// Greedy best first search with lookahead.
-    Gbfls,
-    /// A*
-    Astar,
-}
-
-impl SearchKind {
-    /// As users type it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gbfs => "gbfs",
-            Self::Gbfls => "gbfls",
-            Self::Astar => "astar",
-        }
-    }
+/// Whether a heuristic guides the search, and nothing else needs to be said about it.
+fn guided(search: SearchKind) -> bool {
+    search.uses_heuristic() && !search.uses_weight()
 }
 
 /// What is wrong with an experiment.
@@ -210,6 +193,16 @@ impl Spec {
         {
             return wrong("`searches` names none");
         }
+        for &search in spec.evaluate.iter().flat_map(|evaluate| &evaluate.searches) {
+            if !guided(search) {
+                let all = SearchKind::ALL.into_iter().filter(|&kind| guided(kind));
+                let all: Vec<&str> = all.map(SearchKind::name).collect();
+                return Err(SpecError(format!(
+                    "`searches` names {search}; an experiment can have {}",
+                    all.join(", ")
+                )));
+            }
+        }
         for name in spec.train.domain.keys() {
             let known = spec.own.contains_key(name)
                 || spec.domains.iter().any(|domain| domain.as_str() == name);
@@ -232,7 +225,7 @@ impl Spec {
             .map(|domain| domain.as_str())
             .chain(spec.own.keys().map(String::as_str))
         {
-            spec.config(name, BaseHeuristic::Ff)?;
+            spec.config(name, HeuristicKind::Ff)?;
         }
         Ok(spec)
     }
@@ -248,7 +241,7 @@ impl Spec {
     /// # Errors
     ///
     /// If there is no such preset, or a setting is wrong.
-    pub fn config(&self, domain: &str, heuristic: BaseHeuristic) -> Result<TrainConfig, SpecError> {
+    pub fn config(&self, domain: &str, heuristic: HeuristicKind) -> Result<TrainConfig, SpecError> {
         let preset = TrainConfig::preset(&self.train.preset).ok_or_else(|| {
             SpecError(format!(
                 "there is no preset `{}`; there are default, reference, paper",

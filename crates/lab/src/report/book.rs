@@ -6,6 +6,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use homing_planner::SearchKind;
+
+use super::heuristics::{NO_HEURISTIC, heuristic_order};
 use super::variants::variants;
 use crate::paper::{self, PaperDomain};
 use crate::record::{Evaluation, Outcome, Training};
@@ -45,13 +48,14 @@ impl Search {
     }
 
     fn order(&self, other: &Self) -> Ordering {
-        // The paper's first.
-        let known = ["gbfs", "gbfls", "wastar", "astar", "dijkstra"];
-        let place = |name: &str| known.iter().position(|&other| other == name);
-        let name = |search: &Self| place(&search.name).unwrap_or(known.len());
+        // Names that are not in the list come last.
+        let place = |search: &Self| {
+            let kind = SearchKind::from_name(&search.name);
+            (kind.is_none(), kind)
+        };
         let weight = |search: &Self| search.weight.unwrap_or(0.0);
-        name(self)
-            .cmp(&name(other))
+        place(self)
+            .cmp(&place(other))
             .then_with(|| self.name.cmp(&other.name))
             .then(weight(self).total_cmp(&weight(other)))
             .then(self.unit_cost.cmp(&other.unit_cost))
@@ -59,11 +63,9 @@ impl Search {
     }
 
     fn label(&self) -> String {
-        let mut label = match self.name.as_str() {
-            "astar" => "A*".to_owned(),
-            "wastar" => "WA*".to_owned(),
-            "dijkstra" => "Dijkstra".to_owned(),
-            name => name.to_uppercase(),
+        let mut label = match SearchKind::from_name(&self.name) {
+            Some(kind) => kind.label().to_owned(),
+            None => self.name.to_uppercase(),
         };
         if let Some(weight) = self.weight {
             label.push_str(&format!(", weight {weight}"));
@@ -83,7 +85,7 @@ impl Search {
 
     /// Whether the paper's tables of coverage and of wins are of this search.
     pub(super) fn as_in_paper(&self) -> bool {
-        self.name == paper::SEARCH && self.max_evaluations == Some(paper::MAX_EVALUATIONS)
+        self.name == paper::SEARCH.name() && self.max_evaluations == Some(paper::MAX_EVALUATIONS)
     }
 }
 
@@ -108,7 +110,7 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     pub(super) fn heuristic(&self) -> &str {
-        self.record.heuristic.as_deref().unwrap_or("none")
+        self.record.heuristic.as_deref().unwrap_or(NO_HEURISTIC)
     }
 }
 
@@ -128,13 +130,6 @@ pub(super) struct Book<'a> {
     pub(super) groups: Vec<Group>,
     pub(super) runs: Vec<Run<'a>>,
     pub(super) trainings: Vec<TrainingRun<'a>>,
-}
-
-/// The order of heuristics in every table: the paper's, with h_max after blind.
-pub(super) fn heuristic_order(name: &str) -> (usize, &str) {
-    let known = ["blind", "max", "add", "ff", "none"];
-    let place = known.iter().position(|&other| other == name);
-    (place.unwrap_or(known.len()), name)
 }
 
 impl<'a> Book<'a> {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::book::{Book, heuristic_order};
+use super::book::Book;
 use super::goals::{GoalsRow, curves};
+use super::heuristics::{class_of, heuristic_order, shape};
 use super::pair::Pair;
 use super::svg::{Axis, Plot, short};
 use super::text::{html, integer, link, percent, tenths};
@@ -126,7 +127,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
             plot.push(&format!(
                 "<a href=\"{}\" tabindex=\"-1\">{}</a>",
                 html(&target),
-                Plot::shape(heuristic, x as f64, y as f64, if best { 1.15 } else { 1.0 })
+                shape(heuristic, x as f64, y as f64, if best { 1.15 } else { 1.0 })
             ));
         }
         if !open.is_empty() {
@@ -148,14 +149,6 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
             words.join("; ")
         ),
     )
-}
-
-/// Only letters and digits may stand in a class.
-pub(super) fn class_of(heuristic: &str) -> String {
-    match heuristic {
-        "blind" | "max" | "add" | "ff" | "none" => heuristic.to_owned(),
-        _ => "other".to_owned(),
-    }
 }
 
 /// The rate of problems solved against the number of objects.

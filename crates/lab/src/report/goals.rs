@@ -1,6 +1,7 @@
 //! Goals reached in training: the table, and how they grow step by step.
 
-use super::book::{Book, heuristic_order};
+use super::book::Book;
+use super::heuristics::heuristic_order;
 use crate::record::Training;
 use crate::statistics::{Method, mean, rank_sum, standard_deviation};
 

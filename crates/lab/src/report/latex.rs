@@ -1,7 +1,7 @@
 //! The tables as LaTeX, for `\input`: they need the package booktabs and nothing else.
 
-use super::book::heuristic_order;
 use super::coverage::Mark;
+use super::heuristics::{heuristic_order, label};
 use super::text::{latex as escape, tenths};
 use super::{Content, Row, Section};
 use crate::paper;
@@ -35,11 +35,7 @@ pub(super) fn row_of<'c, 'a>(
 
 /// h or H with its index, in mathematics.
 fn symbol(letter: char, heuristic: &str) -> String {
-    let name = match heuristic {
-        "ff" => "FF",
-        name => name,
-    };
-    format!("${letter}^{{\\mathrm{{{}}}}}$", escape(name))
+    format!("${letter}^{{\\mathrm{{{}}}}}$", escape(label(heuristic)))
 }
 
 /// A table from its columns, header and rows.

@@ -10,6 +10,7 @@ mod coverage;
 mod csv;
 mod figures;
 mod goals;
+mod heuristics;
 mod latex;
 mod objects;
 mod page;

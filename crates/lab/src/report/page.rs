@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::book::heuristic_order;
 use super::coverage::Mark;
-use super::figures::{class_of, cumulative_goals, scatter, solved_by_objects};
+use super::figures::{cumulative_goals, scatter, solved_by_objects};
+use super::heuristics::{class_of, heuristic_order, shape, shown, style};
 use super::latex::{domains, heuristics};
 use super::summary::{listed, summary};
-use super::svg::Plot;
 use super::text::{counted, html, integer};
 use super::wins::Wins;
 use super::{Content, ReportOptions, Row, Section, runs, tables};
@@ -34,8 +33,8 @@ fn legend(content: &Content<'_>) -> String {
         text.push_str(&format!(
             "<li class=\"k-{}\"><svg viewBox=\"0 0 14 12\" aria-hidden=\"true\"><g class=\"best\">{}</g></svg>{}</li>",
             class_of(name),
-            Plot::shape(name, 7.0, 6.0, 1.7),
-            tables::shown(name)
+            shape(name, 7.0, 6.0, 1.7),
+            shown(name)
         ));
     }
     let learned = |section: &Section<'_>| section.rows.iter().any(|row| row.wins.is_some());
@@ -158,7 +157,7 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
         items.push_str(&format!(
             "<li class=\"k-{}\"><span class=\"key\">{}</span>: <i>H</i> {}. Its best seeds need fewer evaluations on {}, more on {}.</li>",
             class_of(name),
-            tables::shown(name),
+            shown(name),
             parts.join("; "),
             counted(fewer as usize, "problem", "problems"),
             integer(more)
@@ -353,7 +352,7 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
-         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>\n{style}</style>\n\
          <script>document.documentElement.dataset.errors = 0; addEventListener(\"error\", () => document.documentElement.dataset.errors++);</script>\n\
          </head>\n<body>\n<main data-figures=\"{figures}\">\n<header><h1>{title}</h1><p class=\"summary\">{}</p>\
          <p class=\"note\"><i>h</i> is a classical heuristic, <i>H</i> the same with what was learnt on top.{about} \
@@ -366,5 +365,6 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
         html(&summary(content)),
         runs::embedded(content),
         title = html(title),
+        style = style(STYLE),
     )
 }

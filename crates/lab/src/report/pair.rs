@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::book::{Book, Group, Run, heuristic_order};
+use super::book::{Book, Group, Run};
+use super::heuristics::heuristic_order;
 use crate::record::{Evaluation, Outcome};
 
 /// Runs of H with one model, one for each problem of the [`Pair`].

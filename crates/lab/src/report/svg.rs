@@ -3,6 +3,7 @@
 //! Colours come from the page's style sheet by class (`k-ff`), so that figures follow light, dark
 //! and print.
 
+use super::heuristics::shape;
 use super::text::html;
 
 pub(super) const WIDTH: f64 = 340.0;
@@ -161,43 +162,6 @@ impl Plot {
         ));
     }
 
-    /// A mark in the shape of its heuristic, centred at a place of the figure.
-    pub(super) fn shape(heuristic: &str, x: f64, y: f64, size: f64) -> String {
-        let at = |dx: f64, dy: f64| format!("{} {}", place(x + dx), place(y + dy));
-        match heuristic {
-            "blind" => format!(
-                "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
-                place(x),
-                place(y),
-                place(2.4 * size)
-            ),
-            "add" => {
-                let side = 2.1 * size;
-                let long = place(2.0 * side);
-                format!("<path d=\"M{}h{long}v{long}h-{long}z\"/>", at(-side, -side))
-            }
-            "ff" => {
-                let half = 2.7 * size;
-                format!(
-                    "<path d=\"M{}L{}L{}z\"/>",
-                    at(0.0, -half),
-                    at(half, half * 0.8),
-                    at(-half, half * 0.8)
-                )
-            }
-            _ => {
-                let half = 2.9 * size;
-                format!(
-                    "<path d=\"M{}L{}L{}L{}z\"/>",
-                    at(0.0, -half),
-                    at(half, 0.0),
-                    at(0.0, half),
-                    at(-half, 0.0)
-                )
-            }
-        }
-    }
-
     /// A line through values.
     pub(super) fn line(&mut self, class: &str, points: &[(f64, f64)]) {
         let path = self.path(points.iter().copied());
@@ -225,7 +189,7 @@ impl Plot {
 
     /// A mark of the shape of its heuristic at a value, with words that appear when pointed at.
     pub(super) fn mark(&mut self, heuristic: &str, x: f64, y: f64, words: &str) {
-        let shape = Self::shape(heuristic, self.x.x(x), self.y.y(y), self.shape_size);
+        let shape = shape(heuristic, self.x.x(x), self.y.y(y), self.shape_size);
         self.body.push_str(&format!(
             "<g class=\"mark\"><title>{}</title>{shape}</g>",
             html(words)

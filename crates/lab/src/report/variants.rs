@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::book::Labels;
+use super::heuristics::NO_HEURISTIC;
 use crate::record::{Evaluation, Training};
 
 /// What a record says about how the model was trained.
@@ -77,7 +78,7 @@ pub(super) fn variants<'a>(
             models.insert(&model.sha256, model.steps);
             if !known.contains_key(model.sha256.as_str()) {
                 let domain = labels.place(&run.domain, &run.domain_sha256);
-                let heuristic = run.heuristic.as_deref().unwrap_or("none");
+                let heuristic = run.heuristic.as_deref().unwrap_or(NO_HEURISTIC);
                 let entry = steps.entry((domain, heuristic, model.seed)).or_default();
                 entry.insert(model.steps);
             }

@@ -4,14 +4,19 @@
 //! cannot do without. The classical heuristics here rest on the delete relaxation (paper,
 //! Sec. "Domain-Independent Heuristics for Classical Planning"): [`Max`], [`Add`], [`Ff`].
 
+mod kind;
+mod landmarks;
 mod queue;
 mod relaxation;
 
 use std::fmt;
 
-use crate::registry::States;
-use crate::task::Task;
+use crate::registry::{StateId, States};
+use crate::task::{ActionId, Task};
+use crate::visited::Visited;
 
+pub use kind::HeuristicKind;
+pub use landmarks::{Landmark, LandmarkCount, Landmarks};
 pub use relaxation::{Add, Ff, Max};
 
 /// An estimate of the cost to the goal, or the knowledge that there is no way.
@@ -72,10 +77,44 @@ pub enum Costs {
 impl Costs {
     /// The cost of an action.
     #[inline]
-    pub fn of(self, task: &Task, action: crate::task::ActionId) -> u32 {
+    pub fn of(self, task: &Task, action: ActionId) -> u32 {
         match self {
             Self::Task => task.cost(action),
             Self::Unit => 1,
+        }
+    }
+}
+
+/// A state of a search, with the way that led to it.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    /// All states of the search.
+    pub visited: &'a Visited,
+    /// This one.
+    pub id: StateId,
+}
+
+impl<'a> Node<'a> {
+    /// The packed state.
+    pub fn state(&self) -> &'a [u32] {
+        self.visited.state(self.id)
+    }
+}
+
+/// What a heuristic says of a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The estimate of the cost to the goal.
+    pub estimate: Estimate,
+    /// Applicable actions that look useful, in no particular order.
+    pub preferred: Vec<ActionId>,
+}
+
+impl Default for Evaluation {
+    fn default() -> Self {
+        Self {
+            estimate: Estimate(0.0),
+            preferred: Vec::new(),
         }
     }
 }
@@ -88,6 +127,61 @@ pub trait Heuristic {
     /// Appends an estimate for each state, in order. The estimate of a state does not depend on
     /// the others of its batch. A dead end must be a true one: searches prune it.
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>);
+
+    /// Evaluates the new successors of one parent, reached by these actions, as one batch: what
+    /// works by difference can use the parent. Equal to [`evaluate`](Self::evaluate).
+    fn evaluate_successors(
+        &mut self,
+        _parent: &[u32],
+        _actions: &[ActionId],
+        states: States<'_>,
+        estimates: &mut Vec<Estimate>,
+    ) {
+        self.evaluate(states, estimates);
+    }
+
+    /// Evaluates one state of a search, and names preferred actions where the heuristic has any.
+    /// May depend on the way to the state.
+    fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
+        evaluation.preferred.clear();
+        let mut estimates = Vec::with_capacity(1);
+        self.evaluate(States::one(node.state()), &mut estimates);
+        evaluation.estimate = estimates[0];
+    }
+
+    /// What all evaluations so far took, in rough nanoseconds: counted, not timed, so that runs
+    /// repeat. Searches that share work between several parts go by it.
+    fn work(&self) -> u64 {
+        0
+    }
+}
+
+impl<H: Heuristic + ?Sized> Heuristic for &mut H {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
+        (**self).evaluate(states, estimates);
+    }
+
+    fn evaluate_successors(
+        &mut self,
+        parent: &[u32],
+        actions: &[ActionId],
+        states: States<'_>,
+        estimates: &mut Vec<Estimate>,
+    ) {
+        (**self).evaluate_successors(parent, actions, states, estimates);
+    }
+
+    fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
+        (**self).evaluate_node(node, evaluation);
+    }
+
+    fn work(&self) -> u64 {
+        (**self).work()
+    }
 }
 
 /// blind(s) = 1, and 0 at a goal.
@@ -104,7 +198,7 @@ impl<'a> Blind<'a> {
 
 impl Heuristic for Blind<'_> {
     fn name(&self) -> &str {
-        "blind"
+        HeuristicKind::Blind.name()
     }
 
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {

@@ -1,7 +1,7 @@
 //! A*, weighted A* and Dijkstra's algorithm, with reopening (paper, Alg. "A*").
 
-use super::frame::{Frame, INITIAL};
 use super::open::OpenList;
+use super::space::{INITIAL, SearchSpace};
 use super::{Limit, Limits, Outcome, SearchResult};
 use crate::heuristic::{Costs, Estimate, Heuristic};
 use crate::registry::StateId;
@@ -107,15 +107,15 @@ fn best_first(
     limits: Limits,
     watch: &mut dyn Watch,
 ) -> SearchResult {
-    let mut frame = Frame::new(task, limits, watch);
+    let mut space = SearchSpace::new(task, limits, watch);
     let mut open = OpenList::default();
     let mut nodes = Nodes::default();
     nodes.push(0);
     let weight = heuristic.as_ref().map_or(0.0, |(_, weight)| *weight);
     if let Some((heuristic, _)) = &mut heuristic {
-        match frame.evaluate_initial(*heuristic) {
+        match space.evaluate_initial(*heuristic) {
             Ok(estimate) => nodes.push_estimates(&[estimate]),
-            Err(limit) => return frame.end(Outcome::LimitReached(limit), 0),
+            Err(limit) => return space.end(Outcome::LimitReached(limit), 0),
         }
     }
     nodes.queue(INITIAL, weight, &mut open);
@@ -126,25 +126,25 @@ fn best_first(
         if nodes.set_closed(state, true) {
             continue;
         }
-        if frame.is_goal(state) {
-            return frame.solved(state, open.peak());
+        if space.is_goal(state) {
+            return space.solved(state, open.peak());
         }
-        let successors = match frame.begin_expansion(state) {
+        let successors = match space.begin_expansion(state) {
             Ok(successors) => successors,
-            Err(limit) => return frame.end(Outcome::LimitReached(limit), open.peak()),
+            Err(limit) => return space.end(Outcome::LimitReached(limit), open.peak()),
         };
-        let from = frame.registry.next_id();
+        let from = space.registry.next_id();
         let left = if heuristic.is_some() {
-            frame.evaluations_left()
+            space.evaluations_left()
         } else {
             u64::MAX
         };
         let mut out_of_budget = false;
         improved.clear();
         for index in 0..successors {
-            let action = frame.applicable(index);
+            let action = space.applicable(index);
             let path_cost = nodes.path_cost[state.index()].saturating_add(costs.of(task, action));
-            let generated = frame.generate(state, index);
+            let generated = space.generate(state, index);
             let child = generated.state;
             if generated.is_new {
                 if (child.index() - from.index()) as u64 == left {
@@ -155,24 +155,24 @@ fn best_first(
                 improved.push(child);
             } else if path_cost < nodes.path_cost[child.index()] {
                 nodes.path_cost[child.index()] = path_cost;
-                frame.reroute(child, state, action);
+                space.reroute(child, state, action);
                 if nodes.set_closed(child, false) {
-                    frame.statistics.reopened += 1;
+                    space.statistics.reopened += 1;
                 }
                 improved.push(child);
             }
         }
         if let Some((heuristic, _)) = &mut heuristic {
-            let to = StateId::from_index(frame.registry.len() - usize::from(out_of_budget));
-            frame.evaluate(*heuristic, from, to, &mut estimates);
+            let to = StateId::from_index(space.registry.len() - usize::from(out_of_budget));
+            space.evaluate(*heuristic, from, to, &mut estimates);
             nodes.push_estimates(&estimates);
         }
         if out_of_budget {
-            return frame.end(Outcome::LimitReached(Limit::Evaluations), open.peak());
+            return space.end(Outcome::LimitReached(Limit::Evaluations), open.peak());
         }
         for &child in &improved {
             nodes.queue(child, weight, &mut open);
         }
     }
-    frame.end(Outcome::Unsolvable, open.peak())
+    space.end(Outcome::Unsolvable, open.peak())
 }

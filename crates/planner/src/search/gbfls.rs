@@ -1,7 +1,7 @@
 //! Greedy best first search with a lookahead after each expansion (paper, Alg. "GBFLS").
 
-use super::frame::{Expanded, Frame, INITIAL};
 use super::open::OpenList;
+use super::space::{Expanded, INITIAL, SearchSpace};
 use super::{Limits, Outcome, SearchResult};
 use crate::heuristic::{Costs, Estimate, Ff, Heuristic};
 use crate::registry::{StateId, States};
@@ -24,14 +24,14 @@ pub fn gbfls(
     watch: &mut dyn Watch,
 ) -> SearchResult {
     let depth_limit = depth_limit(task);
-    let mut frame = Frame::new(task, limits, watch);
+    let mut space = SearchSpace::new(task, limits, watch);
     let mut open = OpenList::default();
-    if frame.is_goal(INITIAL) {
-        return frame.solved(INITIAL, 0);
+    if space.is_goal(INITIAL) {
+        return space.solved(INITIAL, 0);
     }
-    let mut known = match frame.evaluate_initial(heuristic) {
+    let mut known = match space.evaluate_initial(heuristic) {
         Ok(estimate) => vec![estimate],
-        Err(limit) => return frame.end(Outcome::LimitReached(limit), 0),
+        Err(limit) => return space.end(Outcome::LimitReached(limit), 0),
     };
     open.push_estimate(known[0], INITIAL);
     let mut queued = vec![true];
@@ -43,10 +43,10 @@ pub fn gbfls(
         walk += 1;
         let mut state = start;
         for depth in 0..depth_limit {
-            match frame.expand_greedily(state, heuristic, &mut children, &mut estimates) {
+            match space.expand_greedily(state, heuristic, &mut children, &mut estimates) {
                 Ok(Expanded::New { .. }) => {}
-                Ok(Expanded::Goal(goal)) => return frame.solved(goal, open.peak()),
-                Err(limit) => return frame.end(Outcome::LimitReached(limit), open.peak()),
+                Ok(Expanded::Goal(goal)) => return space.solved(goal, open.peak()),
+                Err(limit) => return space.end(Outcome::LimitReached(limit), open.peak()),
             }
             known.extend_from_slice(&estimates);
             queued.resize(known.len(), false);
@@ -66,7 +66,7 @@ pub fn gbfls(
             }
         }
     }
-    frame.end(Outcome::Unsolvable, open.peak())
+    space.end(Outcome::Unsolvable, open.peak())
 }
 
 /// The child of least estimate, the first among equals; `None` if all are dead ends.

@@ -1,7 +1,7 @@
 //! Greedy best first search with early goal detection (paper, Alg. "GBFS").
 
-use super::frame::{Expanded, Frame, INITIAL};
 use super::open::OpenList;
+use super::space::{Expanded, INITIAL, SearchSpace};
 use super::{Limits, Outcome, SearchResult};
 use crate::heuristic::Heuristic;
 use crate::registry::StateId;
@@ -16,26 +16,26 @@ pub fn gbfs(
     limits: Limits,
     watch: &mut dyn Watch,
 ) -> SearchResult {
-    let mut frame = Frame::new(task, limits, watch);
+    let mut space = SearchSpace::new(task, limits, watch);
     let mut open = OpenList::default();
-    if frame.is_goal(INITIAL) {
-        return frame.solved(INITIAL, 0);
+    if space.is_goal(INITIAL) {
+        return space.solved(INITIAL, 0);
     }
-    match frame.evaluate_initial(heuristic) {
+    match space.evaluate_initial(heuristic) {
         Ok(estimate) => open.push_estimate(estimate, INITIAL),
-        Err(limit) => return frame.end(Outcome::LimitReached(limit), 0),
+        Err(limit) => return space.end(Outcome::LimitReached(limit), 0),
     }
     let (mut children, mut estimates) = (Vec::new(), Vec::new());
     while let Some(state) = open.pop() {
-        match frame.expand_greedily(state, heuristic, &mut children, &mut estimates) {
+        match space.expand_greedily(state, heuristic, &mut children, &mut estimates) {
             Ok(Expanded::New { from }) => {
                 for (index, &estimate) in estimates.iter().enumerate() {
                     open.push_estimate(estimate, StateId::from_index(from.index() + index));
                 }
             }
-            Ok(Expanded::Goal(goal)) => return frame.solved(goal, open.peak()),
-            Err(limit) => return frame.end(Outcome::LimitReached(limit), open.peak()),
+            Ok(Expanded::Goal(goal)) => return space.solved(goal, open.peak()),
+            Err(limit) => return space.end(Outcome::LimitReached(limit), open.peak()),
         }
     }
-    frame.end(Outcome::Unsolvable, open.peak())
+    space.end(Outcome::Unsolvable, open.peak())
 }

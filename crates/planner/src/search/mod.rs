@@ -1,22 +1,29 @@
 //! Forward search for a plan (paper, Appendix "Greedy Best First Search").
 //!
-//! All searches share one frame: states are stored once in a registry, new successors of a node are
+//! All searches share one `SearchSpace`: states are stored once in a registry, new successors of a node are
 //! evaluated as one batch, and limits end a search cleanly with its statistics. An evaluation is
 //! one heuristic call on a state not met before. Ties in the open list go first in, first out, in
 //! the order of generation: schemas as declared, then arguments.
 
 mod astar;
-mod frame;
+mod deferred;
 mod gbfls;
 mod gbfs;
+mod kind;
 mod open;
+mod queue;
+mod scorer;
+mod space;
 
 use crate::plan::Plan;
 use crate::watch::Stop;
 
 pub use astar::{astar, dijkstra, weighted_astar};
+pub use deferred::{Deferred, DeferredConfig};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
+pub use kind::{SearchKind, SearchOptions};
+pub use scorer::{ChildScore, SCORER_HEADS, SuccessorScorer};
 
 /// When to give up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +41,8 @@ pub enum Limit {
     Evaluations,
     /// [`Limits::max_expansions`]
     Expansions,
+    /// The work that one run of a [`Deferred`] search may take.
+    Work,
     /// The watch said so.
     Stopped(Stop),
 }
@@ -54,6 +63,8 @@ pub enum Outcome {
 pub struct Statistics {
     /// States evaluated.
     pub evaluations: u64,
+    /// Successors scored by what was learned, without being built.
+    pub scored: u64,
     /// States expanded.
     pub expansions: u64,
     /// Successors generated, repeated ones included.

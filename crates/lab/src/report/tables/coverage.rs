@@ -1,9 +1,9 @@
 //! Coverage, what is missing of it, and coverage of others.
 
-use super::{BEFORE, NOTHING, heads, paper_in, row_head, scrolling, shown, to_runs};
+use super::{BEFORE, NOTHING, heads, paper_in, row_head, scrolling, to_runs};
 use crate::paper::{self, PaperDomain};
 use crate::report::coverage::{Learned, Mark};
-use crate::report::figures::class_of;
+use crate::report::heuristics::{class_of, shown};
 use crate::report::latex::{domains, heuristics, row_of};
 use crate::report::text::{counted, html, percent, tenths};
 use crate::report::{Content, Row, Section};

@@ -3,8 +3,8 @@
 mod coverage;
 mod time;
 
-use super::book::heuristic_order;
-use super::figures::{class_of, group_in_link};
+use super::figures::group_in_link;
+use super::heuristics::{class_of, heuristic_order, shown};
 use super::latex::{domains, heuristics, row_of};
 use super::text::{counted, html, link, tenths};
 use super::{Content, Section};
@@ -19,14 +19,6 @@ const BEFORE: &str = "<th rowspan=\"2\" scope=\"col\" class=\"left\">domain</th>
                       <th rowspan=\"2\" scope=\"col\">problems</th>";
 
 const NOTHING: &str = "<td class=\"none\">–</td>";
-
-/// How tables call a heuristic.
-pub(in crate::report) fn shown(heuristic: &str) -> String {
-    match heuristic {
-        "ff" => "FF".to_owned(),
-        name => html(name),
-    }
-}
 
 /// A number that leads to its runs.
 fn to_runs(

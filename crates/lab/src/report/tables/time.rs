@@ -1,7 +1,7 @@
 //! Time.
 
-use super::{NOTHING, scrolling, shown, to_runs};
-use crate::report::figures::class_of;
+use super::{NOTHING, scrolling, to_runs};
+use crate::report::heuristics::{class_of, shown};
 use crate::report::latex::domains;
 use crate::report::text::{html, integer, link, percent, three_digits};
 use crate::report::{Content, Row, Section};

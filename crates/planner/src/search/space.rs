@@ -1,4 +1,5 @@
-//! What all searches share: the states met, how each was reached, counts and limits.
+//! The search space as a search has met it: states, how each was reached, counts and limits.
+//! All searches share it.
 
 use crate::heuristic::{Estimate, Heuristic};
 use crate::plan::Plan;
@@ -29,7 +30,8 @@ pub(super) enum Expanded {
     New { from: StateId },
 }
 
-pub(super) struct Frame<'a> {
+/// The states met so far, and the one place that expands, evaluates and counts.
+pub(super) struct SearchSpace<'a> {
     pub(super) task: &'a Task,
     pub(super) registry: Registry,
     generator: SuccessorGenerator,
@@ -45,8 +47,8 @@ pub(super) struct Frame<'a> {
 
 pub(super) const INITIAL: StateId = StateId(0);
 
-impl<'a> Frame<'a> {
-    /// A frame with the initial state stored.
+impl<'a> SearchSpace<'a> {
+    /// With the initial state stored.
     pub(super) fn new(task: &'a Task, limits: Limits, watch: &'a mut dyn Watch) -> Self {
         let mut registry = Registry::new(task.encoding().words());
         registry.insert(&task.initial_state());

@@ -1,0 +1,297 @@
+//! Which facts are landmarks, and which come before which.
+//!
+//! A fact is a landmark of the delete relaxation if the goal cannot be reached without it. Every
+//! such fact is in every relaxed plan, so only the facts of one relaxed plan need the test: one
+//! pass of reachability each. The same pass tells which other landmarks cannot be reached without
+//! it (natural orders), and which actions can be the first to make it true. What all of these need
+//! comes directly before it (greedy-necessary orders); where they need one of a few facts of one
+//! predicate, that disjunction is a landmark too.
+//!
+//! Reasonable orders say what it would be foolish to do first: if B has to be true at the end, and
+//! achieving A means to destroy B, then A comes before B.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::csr::Csr;
+use crate::heuristic::relaxation::Relaxation;
+use crate::heuristic::{Costs, Ff};
+use crate::invariants::mutex_groups;
+use crate::task::{ActionId, PropId, Task};
+use crate::watch::{Progress, Stop, Watch};
+
+/// Disjunctions of more facts say too little to be worth counting.
+const MAX_DISJUNCTS: usize = 4;
+
+/// Work spent on finding landmarks, in rough nanoseconds: what is found by then is used.
+const MAX_WORK: u64 = 400_000_000;
+
+/// A landmark: one of its facts is true at some time in every plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Landmark {
+    /// One fact, or a disjunction of a few, sorted.
+    pub facts: Vec<PropId>,
+    /// Whether the goal asks for it.
+    pub is_goal: bool,
+    /// Landmarks that come before it, sorted: natural and reasonable orders.
+    pub before: Vec<u32>,
+    /// Landmarks that must be true just before it becomes true for the first time, sorted.
+    pub just_before: Vec<u32>,
+}
+
+/// The landmarks of a task.
+#[derive(Clone, Debug, Default)]
+pub struct Landmarks {
+    landmarks: Vec<Landmark>,
+}
+
+/// What the passes of reachability say of one fact.
+struct Fact {
+    prop: PropId,
+    /// Landmark facts that cannot be reached without it.
+    needed_for: Vec<PropId>,
+    /// What every action that can first achieve it needs.
+    common_pre: Vec<PropId>,
+    /// Disjunctions of facts, one of which every such action needs.
+    disjunctions: Vec<Vec<PropId>>,
+}
+
+impl Landmarks {
+    /// Finds the landmarks of a task whose goal can be reached in the delete relaxation.
+    ///
+    /// # Errors
+    ///
+    /// If the watch says stop.
+    pub fn find(task: &Task, watch: &mut dyn Watch) -> Result<Self, Stop> {
+        let facts = find_facts(task, watch)?;
+        let mut landmarks = Vec::new();
+        let mut place: BTreeMap<Vec<PropId>, u32> = BTreeMap::new();
+        let mut add = |facts: Vec<PropId>, landmarks: &mut Vec<Landmark>| -> u32 {
+            *place.entry(facts.clone()).or_insert_with(|| {
+                let is_goal = facts.len() == 1 && task.goal.binary_search(&facts[0]).is_ok();
+                landmarks.push(Landmark {
+                    facts,
+                    is_goal,
+                    before: Vec::new(),
+                    just_before: Vec::new(),
+                });
+                landmarks.len() as u32 - 1
+            })
+        };
+        for fact in &facts {
+            add(vec![fact.prop], &mut landmarks);
+        }
+        for fact in &facts {
+            let to = add(vec![fact.prop], &mut landmarks);
+            for &later in &fact.needed_for {
+                let later = add(vec![later], &mut landmarks);
+                landmarks[later as usize].before.push(to);
+            }
+            for &pre in &fact.common_pre {
+                let from = add(vec![pre], &mut landmarks);
+                landmarks[to as usize].just_before.push(from);
+            }
+            for disjunction in &fact.disjunctions {
+                let from = add(disjunction.clone(), &mut landmarks);
+                landmarks[to as usize].just_before.push(from);
+            }
+        }
+        let mut found = Self { landmarks };
+        found.add_reasonable_orders(task);
+        for landmark in &mut found.landmarks {
+            landmark.before.extend_from_slice(&landmark.just_before);
+            for list in [&mut landmark.before, &mut landmark.just_before] {
+                list.sort_unstable();
+                list.dedup();
+            }
+        }
+        Ok(found)
+    }
+
+    /// The landmarks.
+    pub fn all(&self) -> &[Landmark] {
+        &self.landmarks
+    }
+
+    /// Orders A before B where B must be true at the end, and what comes just before A, or A
+    /// itself, excludes B. Orders that would close a cycle are left out.
+    fn add_reasonable_orders(&mut self, task: &Task) {
+        let groups = mutex_groups(task);
+        let groups_of = Csr::from_pairs(task.propositions.len(), 0u32, || {
+            groups.iter().enumerate().flat_map(|(index, group)| {
+                group.iter().map(move |prop| (prop.index(), index as u32))
+            })
+        });
+        let exclude = |a: PropId, b: PropId| {
+            a != b
+                && groups_of
+                    .row(a.index())
+                    .iter()
+                    .any(|group| groups_of.row(b.index()).contains(group))
+        };
+        let goals: Vec<usize> = (0..self.landmarks.len())
+            .filter(|&index| self.landmarks[index].is_goal)
+            .collect();
+        let mut orders = Vec::new();
+        for (a, landmark) in self.landmarks.iter().enumerate() {
+            if landmark.facts.len() > 1 {
+                continue;
+            }
+            for &b in &goals {
+                let goal = self.landmarks[b].facts[0];
+                let interferes = |index: &u32| {
+                    let facts = &self.landmarks[*index as usize].facts;
+                    facts.iter().all(|&fact| exclude(fact, goal))
+                };
+                let itself = exclude(landmark.facts[0], goal);
+                if a != b && (itself || landmark.just_before.iter().any(interferes)) {
+                    orders.push((a as u32, b as u32));
+                }
+            }
+        }
+        for (a, b) in orders {
+            if !self.comes_before(b, a) {
+                self.landmarks[b as usize].before.push(a);
+            }
+        }
+    }
+
+    /// Whether the orders say that `a` comes before `b`.
+    fn comes_before(&self, a: u32, b: u32) -> bool {
+        let mut seen = vec![false; self.landmarks.len()];
+        let mut open = vec![b];
+        while let Some(index) = open.pop() {
+            if index == a {
+                return true;
+            }
+            if std::mem::replace(&mut seen[index as usize], true) {
+                continue;
+            }
+            let landmark = &self.landmarks[index as usize];
+            open.extend_from_slice(&landmark.before);
+            open.extend_from_slice(&landmark.just_before);
+        }
+        false
+    }
+}
+
+/// Tests the facts of a relaxed plan: those without which the goal cannot be reached.
+fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
+    let mut candidates: BTreeSet<PropId> = task.goal.iter().copied().collect();
+    if let Some(plan) = Ff::new(task, Costs::Unit).relaxed_plan(&task.initial_state()) {
+        candidates.extend(plan.iter().flat_map(|&action| task.pre(action)).copied());
+    }
+    let achievers = Csr::from_pairs(task.propositions.len(), ActionId(0), || {
+        task.actions().flat_map(|action| {
+            task.add(action)
+                .iter()
+                .map(move |prop| (prop.index(), action))
+        })
+    });
+    let mut relaxation = Relaxation::new(task, Costs::Unit);
+    let mut reached = Vec::new();
+    let mut facts: Vec<Fact> = Vec::new();
+    // Goals first: if the work runs out, these matter most.
+    let is_goal = |prop: &PropId| task.goal.binary_search(prop).is_ok();
+    let mut order: Vec<PropId> = candidates.iter().copied().filter(is_goal).collect();
+    order.extend(candidates.iter().copied().filter(|prop| !is_goal(prop)));
+    for prop in order {
+        if relaxation.work > MAX_WORK && !is_goal(&prop) {
+            break;
+        }
+        let progress = Progress::Landmarks { found: facts.len() };
+        if let Some(stop) = watch.poll(progress) {
+            return Err(stop);
+        }
+        let from_start = task.init.binary_search(&prop).is_ok();
+        if relaxation.work <= MAX_WORK && !from_start {
+            relaxation.reach_without(&task.init, Some(prop), &mut reached);
+        } else if from_start || !is_goal(&prop) {
+            // True at the start: no order says more than that.
+            if is_goal(&prop) {
+                facts.push(Fact::alone(prop));
+            }
+            continue;
+        } else {
+            facts.push(Fact::alone(prop));
+            continue;
+        }
+        if task.goal.iter().all(|goal| reached[goal.index()]) {
+            continue;
+        }
+        let first: Vec<ActionId> = achievers
+            .row(prop.index())
+            .iter()
+            .copied()
+            .filter(|&action| task.pre(action).iter().all(|pre| reached[pre.index()]))
+            .collect();
+        let needed_for = candidates.iter().copied();
+        facts.push(Fact {
+            prop,
+            needed_for: needed_for
+                .filter(|&other| other != prop && !reached[other.index()])
+                .collect(),
+            common_pre: common_pre(task, &first),
+            disjunctions: disjunctions(task, &first),
+        });
+    }
+    // Only orders among landmarks count.
+    let landmarks: BTreeSet<PropId> = facts.iter().map(|fact| fact.prop).collect();
+    for fact in &mut facts {
+        fact.needed_for.retain(|other| landmarks.contains(other));
+    }
+    Ok(facts)
+}
+
+impl Fact {
+    fn alone(prop: PropId) -> Self {
+        Self {
+            prop,
+            needed_for: Vec::new(),
+            common_pre: Vec::new(),
+            disjunctions: Vec::new(),
+        }
+    }
+}
+
+/// What all actions need.
+fn common_pre(task: &Task, actions: &[ActionId]) -> Vec<PropId> {
+    let Some((&first, rest)) = actions.split_first() else {
+        return Vec::new();
+    };
+    let mut common = task.pre(first).to_vec();
+    for &action in rest {
+        common.retain(|prop| task.pre(action).binary_search(prop).is_ok());
+    }
+    common
+}
+
+/// Small sets of facts of one predicate, none true at the start, one of which each action needs.
+fn disjunctions(task: &Task, actions: &[ActionId]) -> Vec<Vec<PropId>> {
+    let mut by_predicate: BTreeMap<usize, (usize, BTreeSet<PropId>)> = BTreeMap::new();
+    for (index, &action) in actions.iter().enumerate() {
+        for &prop in task.pre(action) {
+            let proposition = &task.propositions[prop.index()];
+            if !proposition.positive {
+                continue;
+            }
+            let (covered, facts) = by_predicate
+                .entry(proposition.atom.predicate.index())
+                .or_default();
+            // Covered counts the actions in order: one that was passed over stops the count.
+            if *covered == index {
+                *covered += 1;
+            }
+            facts.insert(prop);
+        }
+    }
+    let small = |facts: &BTreeSet<PropId>| (2..=MAX_DISJUNCTS).contains(&facts.len());
+    let to_come = |facts: &BTreeSet<PropId>| {
+        let mut facts = facts.iter();
+        facts.all(|prop| task.init.binary_search(prop).is_err())
+    };
+    by_predicate
+        .into_values()
+        .filter(|(covered, facts)| *covered == actions.len() && small(facts) && to_come(facts))
+        .map(|(_, facts)| facts.into_iter().collect())
+        .collect()
+}

@@ -1,0 +1,700 @@
+//! Search with deferred evaluation, several queues, and two workers that share the work.
+//!
+//! Steps wait in queues and become states only when their turn comes. Two workers take turns:
+//!
+//! - The **guided** worker evaluates the state it has popped with every heuristic, and queues the
+//!   steps from it under the state's own estimates (deferred evaluation). Each heuristic has a
+//!   queue for all steps and one for those by preferred actions. Queues alternate; those of
+//!   preferred actions get a head start (boost) whenever an estimate is the best so far.
+//! - The **learned** worker orders steps by a learned score of the state they lead to, and never
+//!   calls a heuristic. It exists only if there is a [`SuccessorScorer`]. It looks at the successors
+//!   of a state in parts: after a part it puts the rest back under the parent's own score, so that
+//!   one state with a hundred thousand successors does not hold up the search.
+//!
+//! Both use the same states. They get equal shares of *work*, not of steps: one call of h_FF can
+//! cost as much as ten thousand learned scores. Work is counted, not timed, so that runs repeat. A
+//! bad score therefore costs at most its share, and so does a slow heuristic.
+
+use super::queue::{KeyQueue, ScoreQueue, TypeQueue, Waiting};
+use super::scorer::{SCORER_HEADS, SuccessorScorer};
+use super::{Limit, Limits, Outcome, Statistics};
+use crate::heuristic::{Evaluation, Heuristic, Node};
+use crate::plan::Plan;
+use crate::registry::StateId;
+use crate::successors::SuccessorGenerator;
+use crate::task::{ActionId, Task};
+use crate::visited::Visited;
+use crate::watch::{Progress, Watch};
+
+/// How a deferred search works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeferredConfig {
+    /// Whether steps by preferred actions have queues of their own.
+    pub preferred: bool,
+    /// How many turns ahead queues of preferred actions get on a new best estimate.
+    pub boost: i64,
+    /// Whether a queue that draws by type helps off plateaus.
+    pub by_type: bool,
+    /// The part of the work for the learned worker, 0 to 1.
+    pub share: f64,
+    /// Successors the learned worker looks at before the rest of a state goes back into its queue.
+    pub part: usize,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+impl Default for DeferredConfig {
+    fn default() -> Self {
+        Self {
+            preferred: true,
+            boost: 1000,
+            by_type: false,
+            share: 0.5,
+            part: 1000,
+            seed: 0,
+        }
+    }
+}
+
+/// Rough nanoseconds of building and storing a state, of listing a successor, and of queueing one.
+const STORE_WORK: u64 = 250;
+const LIST_WORK: u64 = 15;
+const QUEUE_WORK: u64 = 25;
+
+/// The watch is asked again after so many successors of one state.
+const POLL_EVERY: usize = 1024;
+
+/// Marks of a state. Its successors are scored, all or a part of them.
+const BY_LEARNED: u8 = 1;
+/// The guided worker has expanded it.
+const BY_GUIDED: u8 = 2;
+/// Some of its successors are still to be scored.
+const IN_PARTS: u8 = 4;
+
+/// The step to the initial state.
+const ROOT: Waiting = Waiting {
+    parent: StateId(u32::MAX),
+    action: ActionId(u32::MAX),
+};
+
+/// An action with this bit is no action: it says which part of its parent's successors is next.
+const PART: u32 = 1 << 31;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Worker {
+    Guided,
+    Learned { head: usize },
+}
+
+/// What a turn came to.
+enum Turn {
+    Goal(StateId),
+    Goon,
+    NothingLeft,
+}
+
+/// One queue of the guided worker.
+struct GuidedQueue {
+    kind: GuidedKind,
+    only_preferred: bool,
+    /// Turns taken, less head starts: the queue with the least is next.
+    turns: i64,
+}
+
+enum GuidedKind {
+    /// By the estimate that a heuristic gave the parent.
+    Estimate { heuristic: usize, queue: KeyQueue },
+    /// By the learned score of the state itself.
+    Score(ScoreQueue),
+    /// Shares the queue of the learned worker.
+    Learned,
+    /// By type.
+    Type(TypeQueue),
+}
+
+/// A deferred search that can be run, given more to go by, and run on.
+pub struct Deferred<'a> {
+    task: &'a Task,
+    heuristics: Vec<Box<dyn Heuristic + 'a>>,
+    scorer: Option<Box<dyn SuccessorScorer + 'a>>,
+    config: DeferredConfig,
+    limits: Limits,
+    generator: SuccessorGenerator,
+    visited: Visited,
+    marks: Vec<u8>,
+    /// Steps from the initial state, for types; empty without a queue by type.
+    depths: Vec<u32>,
+    guided: Vec<GuidedQueue>,
+    learned: [ScoreQueue; SCORER_HEADS],
+    heads: usize,
+    learned_turns: usize,
+    /// Work of both workers since there are two, in rough nanoseconds.
+    work: [u64; 2],
+    /// Work counted by heuristics and scorer that is already charged.
+    counted: u64,
+    /// All work, since the beginning.
+    total_work: u64,
+    statistics: Statistics,
+    best_estimates: Vec<f64>,
+    best_score: i64,
+    evaluations: Vec<Evaluation>,
+    applicable: Vec<ActionId>,
+    /// By action: whether it is preferred in the state being expanded.
+    is_preferred: Vec<bool>,
+    words: Vec<u32>,
+    waiting: u64,
+}
+
+impl<'a> Deferred<'a> {
+    /// A search guided by heuristics.
+    pub fn new(
+        task: &'a Task,
+        heuristics: Vec<Box<dyn Heuristic + 'a>>,
+        config: DeferredConfig,
+    ) -> Self {
+        let visited = Visited::new(task);
+        let statistics = Statistics {
+            bytes_per_state: visited.registry().bytes_per_state() as u64,
+            ..Statistics::default()
+        };
+        let mut guided = guided_queues(heuristics.len(), &config);
+        if let Some(first) = guided.first_mut() {
+            first.push_root();
+        }
+        Self {
+            task,
+            evaluations: vec![Evaluation::default(); heuristics.len()],
+            best_estimates: vec![f64::INFINITY; heuristics.len()],
+            heuristics,
+            scorer: None,
+            config,
+            limits: Limits::default(),
+            generator: SuccessorGenerator::new(task),
+            visited,
+            marks: vec![0],
+            depths: vec![0],
+            guided,
+            learned: [ScoreQueue::default(), ScoreQueue::default()],
+            heads: 0,
+            learned_turns: 0,
+            work: [0; 2],
+            counted: 0,
+            total_work: 0,
+            statistics,
+            best_score: i64::MAX,
+            applicable: Vec::new(),
+            is_preferred: vec![false; task.action_count()],
+            words: Vec::new(),
+            waiting: 0,
+        }
+    }
+
+    /// Adds a learned worker, which starts from the initial state over the states already met.
+    /// From here on both workers share the work.
+    pub fn add_scorer(&mut self, scorer: Box<dyn SuccessorScorer + 'a>) {
+        self.heads = scorer.heads();
+        self.counted += scorer.work();
+        self.scorer = Some(scorer);
+        self.work = [0; 2];
+        for queue in &mut self.learned {
+            *queue = ScoreQueue::default();
+            queue.push(0, ROOT);
+        }
+        for mark in &mut self.marks {
+            *mark &= BY_GUIDED;
+        }
+        if !self.heuristics.is_empty() {
+            // A new queue does not owe the turns that the others had.
+            let turns = self.guided.iter().map(|queue| queue.turns).min();
+            let mut add = |kind, only_preferred| {
+                let mut queue = GuidedQueue::new(kind, only_preferred);
+                queue.turns = turns.unwrap_or(0);
+                self.guided.push(queue);
+            };
+            if self.config.preferred {
+                add(GuidedKind::Score(ScoreQueue::default()), true);
+            }
+            add(GuidedKind::Learned, false);
+        }
+    }
+
+    /// All work so far in rough nanoseconds: counted, so that runs repeat.
+    pub fn work(&self) -> u64 {
+        self.total_work
+    }
+
+    /// What was done so far.
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = self.statistics;
+        statistics.stored = self.visited.len() as u64;
+        statistics
+    }
+
+    /// Searches until a plan is found, there is none, or a limit is reached: a count over all runs,
+    /// so much more work in this run, or the watch. After a limit the search can go on.
+    ///
+    /// # Panics
+    ///
+    /// If there is neither a heuristic nor a scorer.
+    pub fn run(
+        &mut self,
+        limits: Limits,
+        more_work: Option<u64>,
+        watch: &mut dyn Watch,
+    ) -> Outcome {
+        assert!(
+            !self.heuristics.is_empty() || self.scorer.is_some(),
+            "nothing to search by"
+        );
+        self.limits = limits;
+        if self.task.is_goal(self.visited.state(Visited::INITIAL)) {
+            return Outcome::Solved(Plan::from_actions(self.task, &[]));
+        }
+        let work_limit = more_work.map(|more| self.total_work.saturating_add(more));
+        while work_limit.is_none_or(|most| self.total_work < most) {
+            let turn = match self.next_worker() {
+                Worker::Guided => self.guided_turn(watch),
+                Worker::Learned { head } => self.learned_turn(head, watch),
+            };
+            match turn {
+                Ok(Turn::Goon) => {}
+                Ok(Turn::Goal(goal)) => {
+                    let actions = self.visited.actions_to(goal);
+                    return Outcome::Solved(Plan::from_actions(self.task, &actions));
+                }
+                Ok(Turn::NothingLeft) => return Outcome::Unsolvable,
+                Err(limit) => return Outcome::LimitReached(limit),
+            }
+        }
+        Outcome::LimitReached(Limit::Work)
+    }
+
+    /// Whose turn it is: the one that is behind its share of the work.
+    fn next_worker(&mut self) -> Worker {
+        let learned = self.work[0] as f64 * (1.0 - self.config.share)
+            <= self.work[1] as f64 * self.config.share;
+        if self.heads > 0 && (learned || self.heuristics.is_empty()) {
+            let head = self.learned_turns % self.heads;
+            self.learned_turns += 1;
+            Worker::Learned { head }
+        } else {
+            Worker::Guided
+        }
+    }
+
+    /// Counts what was done since the last call to a worker.
+    fn charge(&mut self, worker: Worker, own: u64) {
+        let mut counted = self.scorer.as_ref().map_or(0, |scorer| scorer.work());
+        counted += self
+            .heuristics
+            .iter()
+            .map(|heuristic| heuristic.work())
+            .sum::<u64>();
+        let place = usize::from(worker == Worker::Guided);
+        let work = own + (counted - self.counted);
+        self.work[place] += work;
+        self.total_work += work;
+        self.counted = counted;
+    }
+
+    /// Takes the step that waits and stores its state; the state, and the part of its successors
+    /// that is next.
+    fn take(&mut self, step: Waiting) -> (StateId, Option<usize>) {
+        if step == ROOT {
+            return (Visited::INITIAL, None);
+        }
+        if step.action.0 & PART != 0 {
+            return (step.parent, Some((step.action.0 & !PART) as usize));
+        }
+        self.words.clear();
+        self.words
+            .extend_from_slice(self.visited.state(step.parent));
+        self.task.apply(step.action, &mut self.words);
+        let (id, is_new) = self.visited.insert(&self.words, step.parent, step.action);
+        if is_new {
+            self.marks.push(0);
+            if self.config.by_type {
+                self.depths.push(self.depths[step.parent.index()] + 1);
+            }
+        }
+        (id, None)
+    }
+
+    fn learned_turn(&mut self, head: usize, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let other = (head + 1) % self.heads;
+        let popped = match self.learned[head].pop() {
+            Some(step) => Some(step),
+            None => self.learned[other].pop(),
+        };
+        let Some(step) = popped else {
+            if self.heuristics.is_empty() {
+                return Ok(Turn::NothingLeft);
+            }
+            return self.guided_turn(watch);
+        };
+        self.waiting = self.waiting.saturating_sub(1);
+        let (id, part) = self.take(step);
+        let mark = self.marks[id.index()];
+        let done = match part {
+            Some(_) => mark & IN_PARTS == 0,
+            None => mark & BY_LEARNED != 0,
+        };
+        let worker = Worker::Learned { head };
+        if done {
+            self.charge(worker, STORE_WORK);
+            return Ok(Turn::Goon);
+        }
+        self.begin_expansion(id, watch)?;
+        self.marks[id.index()] |= BY_LEARNED;
+        let own = self.learned_expansion(id, part.unwrap_or(0), head, watch)?;
+        match own {
+            Ok(own) => {
+                self.charge(worker, STORE_WORK + own);
+                Ok(Turn::Goon)
+            }
+            Err(goal) => Ok(Turn::Goal(goal)),
+        }
+    }
+
+    /// Scores one part of the successors; the work it was, or the goal that was found.
+    fn learned_expansion(
+        &mut self,
+        id: StateId,
+        part: usize,
+        head: usize,
+        watch: &mut dyn Watch,
+    ) -> Result<Result<u64, StateId>, Limit> {
+        let scorer = self.scorer.as_mut().expect("a learned worker has a scorer");
+        scorer.enter(self.visited.state(id));
+        let parent_score = scorer.scores()[head];
+        let all = self.applicable.len();
+        let size = self.config.part.max(1);
+        let in_parts = all > size;
+        let range = match in_parts {
+            true => part * size..((part + 1) * size).min(all),
+            false => 0..all,
+        };
+        let stride = if in_parts { spread_over(all) } else { 1 };
+        if range.end < all {
+            self.marks[id.index()] |= IN_PARTS;
+            let rest = Waiting {
+                parent: id,
+                action: ActionId(PART | (part + 1) as u32),
+            };
+            self.learned[head].push_first(parent_score, rest);
+        } else {
+            self.marks[id.index()] &= !IN_PARTS;
+        }
+        let own = (all + range.len()) as u64 * LIST_WORK + range.len() as u64 * QUEUE_WORK;
+        for index in range {
+            let place = if in_parts {
+                index * stride % all
+            } else {
+                index
+            };
+            let action = self.applicable[place];
+            let scorer = self.scorer.as_mut().expect("a learned worker has a scorer");
+            let child = scorer.child(action);
+            self.count_score()?;
+            let step = Waiting { parent: id, action };
+            if child.is_goal {
+                return Ok(Err(self.take(step).0));
+            }
+            for (queue, score) in self.learned[..self.heads].iter_mut().zip(child.scores) {
+                queue.push(score, step);
+            }
+            self.waiting += 1;
+            if index % POLL_EVERY == POLL_EVERY - 1 {
+                self.poll(watch)?;
+            }
+        }
+        self.statistics.peak_open = self.statistics.peak_open.max(self.waiting);
+        Ok(Ok(own))
+    }
+
+    fn guided_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let Some(step) = self.pop_guided() else {
+            // The learned worker may still have steps, unless it has none either.
+            let left = (0..self.heads).find_map(|head| self.learned[head].pop());
+            let Some(step) = left else {
+                return Ok(Turn::NothingLeft);
+            };
+            return self.guided_step(step, watch);
+        };
+        self.guided_step(step, watch)
+    }
+
+    /// The next step of the queue whose turn it is.
+    fn pop_guided(&mut self) -> Option<Waiting> {
+        let mut order: Vec<usize> = (0..self.guided.len()).collect();
+        order.sort_by_key(|&index| self.guided[index].turns);
+        for index in order {
+            let queue = &mut self.guided[index];
+            let step = match &mut queue.kind {
+                GuidedKind::Estimate { queue, .. } => queue.pop(),
+                GuidedKind::Score(queue) => queue.pop(),
+                GuidedKind::Learned => self.learned[0].pop(),
+                GuidedKind::Type(queue) => queue.pop(),
+            };
+            if step.is_some() {
+                queue.turns += 1;
+                self.waiting = self.waiting.saturating_sub(1);
+                return step;
+            }
+        }
+        None
+    }
+
+    fn guided_step(&mut self, step: Waiting, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let stored = self.visited.len();
+        let (id, _) = self.take(step);
+        if self.marks[id.index()] & BY_GUIDED != 0 {
+            self.charge(Worker::Guided, STORE_WORK);
+            return Ok(Turn::Goon);
+        }
+        if self.visited.len() > stored && self.task.is_goal(self.visited.state(id)) {
+            return Ok(Turn::Goal(id));
+        }
+        if !self.evaluate(id)? {
+            self.marks[id.index()] |= BY_GUIDED | BY_LEARNED;
+            self.statistics.dead_ends += 1;
+            self.charge(Worker::Guided, STORE_WORK);
+            return Ok(Turn::Goon);
+        }
+        self.begin_expansion(id, watch)?;
+        let known_to_learned = self.marks[id.index()] & (BY_LEARNED | IN_PARTS) == BY_LEARNED;
+        self.marks[id.index()] |= BY_GUIDED;
+        if self.scorer.is_some() {
+            // What follows scores all successors: nothing is left for the learned worker.
+            self.marks[id.index()] = BY_GUIDED | BY_LEARNED;
+        }
+        self.note_progress(id);
+        let goal = self.guided_expansion(id, !known_to_learned, watch)?;
+        for evaluation in &self.evaluations {
+            for action in &evaluation.preferred {
+                self.is_preferred[action.index()] = false;
+            }
+        }
+        let successors = self.applicable.len() as u64;
+        let own = STORE_WORK + successors * (LIST_WORK + QUEUE_WORK * self.guided.len() as u64);
+        self.charge(Worker::Guided, own);
+        Ok(goal.map_or(Turn::Goon, Turn::Goal))
+    }
+
+    /// Evaluates a state with every heuristic; `false` for a dead end.
+    fn evaluate(&mut self, id: StateId) -> Result<bool, Limit> {
+        let most = self.limits.max_evaluations.unwrap_or(u64::MAX);
+        if self.statistics.evaluations >= most {
+            return Err(Limit::Evaluations);
+        }
+        self.statistics.evaluations += 1;
+        let visited = &self.visited;
+        for (index, heuristic) in self.heuristics.iter_mut().enumerate() {
+            let evaluation = &mut self.evaluations[index];
+            heuristic.evaluate_node(Node { visited, id }, evaluation);
+            let finite = evaluation.estimate.finite();
+            if id == Visited::INITIAL && index == 0 {
+                self.statistics.initial_estimate = finite;
+            }
+            if finite.is_none() {
+                return Ok(false);
+            }
+        }
+        if self.config.preferred {
+            for evaluation in &self.evaluations {
+                for action in &evaluation.preferred {
+                    self.is_preferred[action.index()] = true;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives the queues of preferred actions a head start if an estimate or score is the best yet.
+    fn note_progress(&mut self, id: StateId) {
+        let mut progress = false;
+        for (best, evaluation) in self.best_estimates.iter_mut().zip(&self.evaluations) {
+            let estimate = evaluation.estimate.finite().unwrap_or(f64::INFINITY);
+            if estimate < *best {
+                *best = estimate;
+                progress = true;
+            }
+        }
+        if let Some(scorer) = &mut self.scorer {
+            scorer.enter(self.visited.state(id));
+            let score = scorer.scores()[0];
+            if score < self.best_score {
+                self.best_score = score;
+                progress = true;
+            }
+        }
+        if progress {
+            let preferred = self.guided.iter_mut().filter(|queue| queue.only_preferred);
+            preferred.for_each(|queue| queue.turns -= self.config.boost);
+        }
+    }
+
+    /// Queues all successors; the goal, if the scorer notices one.
+    fn guided_expansion(
+        &mut self,
+        id: StateId,
+        tell_learned: bool,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<StateId>, Limit> {
+        let depth = if self.config.by_type {
+            self.depths[id.index()]
+        } else {
+            0
+        };
+        for index in 0..self.applicable.len() {
+            let action = self.applicable[index];
+            let step = Waiting { parent: id, action };
+            let mut score = 0;
+            if let Some(scorer) = &mut self.scorer {
+                let child = scorer.child(action);
+                self.count_score()?;
+                if child.is_goal {
+                    return Ok(Some(self.take(step).0));
+                }
+                score = child.scores[0];
+                if tell_learned {
+                    for (queue, score) in self.learned[..self.heads].iter_mut().zip(child.scores) {
+                        queue.push(score, step);
+                    }
+                }
+            }
+            let preferred = self.is_preferred[action.index()];
+            for queue in &mut self.guided {
+                if queue.only_preferred && !preferred {
+                    continue;
+                }
+                match &mut queue.kind {
+                    GuidedKind::Estimate { heuristic, queue } => {
+                        queue.push(whole_key(&self.evaluations[*heuristic]), step);
+                    }
+                    GuidedKind::Score(queue) => queue.push(score, step),
+                    GuidedKind::Learned => {}
+                    GuidedKind::Type(queue) => {
+                        queue.push((whole_key(&self.evaluations[0]), depth), step);
+                    }
+                }
+                self.waiting += 1;
+            }
+            if index % POLL_EVERY == POLL_EVERY - 1 {
+                self.poll(watch)?;
+            }
+        }
+        self.statistics.peak_open = self.statistics.peak_open.max(self.waiting);
+        self.statistics.generated += self.applicable.len() as u64;
+        Ok(None)
+    }
+
+    fn count_score(&mut self) -> Result<(), Limit> {
+        self.statistics.scored += 1;
+        let most = self.limits.max_evaluations.unwrap_or(u64::MAX);
+        if self.statistics.evaluations + self.statistics.scored > most {
+            return Err(Limit::Evaluations);
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self, watch: &mut dyn Watch) -> Result<(), Limit> {
+        let best = self.best_estimates.first().copied();
+        let progress = Progress::Search {
+            evaluations: self.statistics.evaluations + self.statistics.scored,
+            expansions: self.statistics.expansions,
+            best: best.filter(|best| best.is_finite()),
+        };
+        match watch.poll(progress) {
+            Some(stop) => Err(Limit::Stopped(stop)),
+            None => Ok(()),
+        }
+    }
+
+    /// Counts an expansion and lists the applicable actions.
+    fn begin_expansion(&mut self, id: StateId, watch: &mut dyn Watch) -> Result<(), Limit> {
+        let most = self.limits.max_expansions.unwrap_or(u64::MAX);
+        if self.statistics.expansions >= most {
+            return Err(Limit::Expansions);
+        }
+        self.poll(watch)?;
+        self.statistics.expansions += 1;
+        self.generator
+            .applicable(self.visited.state(id), &mut self.applicable);
+        Ok(())
+    }
+}
+
+impl GuidedQueue {
+    fn new(kind: GuidedKind, only_preferred: bool) -> Self {
+        Self {
+            kind,
+            only_preferred,
+            turns: 0,
+        }
+    }
+
+    fn push_root(&mut self) {
+        if let GuidedKind::Estimate { queue, .. } = &mut self.kind {
+            queue.push(0, ROOT);
+        }
+    }
+}
+
+/// The queues of the guided worker, in the order in which they break ties.
+fn guided_queues(heuristics: usize, config: &DeferredConfig) -> Vec<GuidedQueue> {
+    let mut queues = Vec::new();
+    for heuristic in 0..heuristics {
+        for only_preferred in [false, true] {
+            if only_preferred && !config.preferred {
+                continue;
+            }
+            let queue = KeyQueue::default();
+            let kind = GuidedKind::Estimate { heuristic, queue };
+            queues.push(GuidedQueue::new(kind, only_preferred));
+        }
+    }
+    if config.by_type && heuristics > 0 {
+        let kind = GuidedKind::Type(TypeQueue::new(config.seed));
+        queues.push(GuidedQueue::new(kind, false));
+    }
+    queues
+}
+
+/// An estimate as a key: whole estimates are their own.
+fn whole_key(evaluation: &Evaluation) -> u64 {
+    evaluation.estimate.finite().unwrap_or(0.0).max(0.0) as u64
+}
+
+/// A stride that visits `count` places once each, far apart: near the golden section, and with no
+/// divisor in common.
+fn spread_over(count: usize) -> usize {
+    let mut stride = (count as f64 * 0.618_033_988_749_895) as usize | 1;
+    while greatest_common_divisor(stride, count) != 1 {
+        stride += 2;
+    }
+    stride
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stride_visits_every_place_once() {
+        for count in [1, 2, 3, 10, 999, 1000, 1001, 4096] {
+            let stride = spread_over(count);
+            let mut seen = vec![false; count];
+            (0..count).for_each(|index| seen[index * stride % count] = true);
+            assert!(seen.iter().all(|&seen| seen), "{count}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Queues that a search composes: by whole key, by score, by type.
+//!
+//! Entries are steps not yet taken (parent and action), so that a state is built only when its turn
+//! comes. Among equal keys the first in is the first out.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+use crate::registry::StateId;
+use crate::task::ActionId;
+
+/// A step that waits for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Waiting {
+    pub(super) parent: StateId,
+    pub(super) action: ActionId,
+}
+
+/// Steps by a small whole key: heuristics with whole estimates.
+#[derive(Default)]
+pub(super) struct KeyQueue {
+    buckets: Vec<VecDeque<Waiting>>,
+    /// The first bucket that may hold something.
+    lowest: usize,
+    /// Keys past the buckets, by key and arrival.
+    far: BinaryHeap<Reverse<(u64, u64, Waiting)>>,
+    arrivals: u64,
+}
+
+/// Keys below this have a bucket each.
+const BUCKETS: u64 = 1 << 16;
+
+impl KeyQueue {
+    pub(super) fn push(&mut self, key: u64, step: Waiting) {
+        if key >= BUCKETS {
+            self.far.push(Reverse((key, self.arrivals, step)));
+            self.arrivals += 1;
+            return;
+        }
+        let bucket = key as usize;
+        if bucket >= self.buckets.len() {
+            self.buckets.resize_with(bucket + 1, VecDeque::new);
+        }
+        self.buckets[bucket].push_back(step);
+        self.lowest = self.lowest.min(bucket);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        while let Some(bucket) = self.buckets.get_mut(self.lowest) {
+            if let Some(step) = bucket.pop_front() {
+                return Some(step);
+            }
+            // What a long queue held is given back: another key will grow in its place.
+            *bucket = VecDeque::new();
+            self.lowest += 1;
+        }
+        self.far.pop().map(|Reverse((_, _, step))| step)
+    }
+}
+
+/// Steps by a learned score.
+#[derive(Default)]
+pub(super) struct ScoreQueue {
+    heap: BinaryHeap<Reverse<(u64, Waiting)>>,
+    arrivals: u32,
+}
+
+impl ScoreQueue {
+    /// Score and arrival in one word. Scores far outside the usual range share an end.
+    fn key(score: i64, arrival: u32) -> u64 {
+        let score = score.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+        u64::from(score.cast_unsigned() ^ 0x8000_0000) << 32 | u64::from(arrival)
+    }
+
+    pub(super) fn push(&mut self, score: i64, step: Waiting) {
+        let key = Self::key(score, self.arrivals);
+        self.heap.push(Reverse((key, step)));
+        self.arrivals = self.arrivals.wrapping_add(1);
+    }
+
+    /// Queues a step ahead of all others of its score.
+    pub(super) fn push_first(&mut self, score: i64, step: Waiting) {
+        self.heap.push(Reverse((Self::key(score, 0), step)));
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        self.heap.pop().map(|Reverse((_, step))| step)
+    }
+}
+
+/// Steps by type: a type is drawn first, then a step of it, so that rare types are tried as often as
+/// common ones. A way off plateaus.
+pub(super) struct TypeQueue {
+    places: HashMap<Type, usize>,
+    types: Vec<(Type, Vec<Waiting>)>,
+    random: u64,
+}
+
+/// What makes two states alike: their estimate, and how deep they are.
+pub(super) type Type = (u64, u32);
+
+impl TypeQueue {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            places: HashMap::new(),
+            types: Vec::new(),
+            random: seed,
+        }
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        // SplitMix64: one addition and three mixing steps.
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        ((u128::from(mixed) * bound as u128) >> 64) as usize
+    }
+
+    pub(super) fn push(&mut self, key: Type, step: Waiting) {
+        let types = &mut self.types;
+        let place = *self.places.entry(key).or_insert_with(|| {
+            types.push((key, Vec::new()));
+            types.len() - 1
+        });
+        types[place].1.push(step);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        if self.types.is_empty() {
+            return None;
+        }
+        let place = self.below(self.types.len());
+        let index = self.below(self.types[place].1.len());
+        let steps = &mut self.types[place].1;
+        let step = steps.swap_remove(index);
+        if steps.is_empty() {
+            let (key, _) = self.types.swap_remove(place);
+            self.places.remove(&key);
+            if let Some((moved, _)) = self.types.get(place) {
+                self.places.insert(*moved, place);
+            }
+        }
+        Some(step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(index: u32) -> Waiting {
+        Waiting {
+            parent: StateId(index),
+            action: ActionId(index),
+        }
+    }
+
+    fn drain(mut pop: impl FnMut() -> Option<Waiting>) -> Vec<u32> {
+        std::iter::from_fn(&mut pop)
+            .map(|step| step.parent.0)
+            .collect()
+    }
+
+    #[test]
+    fn keys_leave_in_order_and_equal_keys_as_they_came() {
+        let mut queue = KeyQueue::default();
+        for (index, key) in [7, 3, 100_000, 3, 70_000, 0, 100_000]
+            .into_iter()
+            .enumerate()
+        {
+            queue.push(key, step(index as u32));
+        }
+        assert_eq!(drain(|| queue.pop()), [5, 1, 3, 0, 4, 2, 6]);
+    }
+
+    #[test]
+    fn scores_below_zero_leave_first_and_parts_before_their_equals() {
+        let mut queue = ScoreQueue::default();
+        for (index, score) in [5, -3, 0, -3, i64::MAX, i64::MIN].into_iter().enumerate() {
+            queue.push(score, step(index as u32));
+        }
+        queue.push_first(-3, step(9));
+        assert_eq!(drain(|| queue.pop()), [5, 9, 1, 3, 2, 0, 4]);
+    }
+
+    #[test]
+    fn a_rare_type_is_drawn_as_often_as_a_common_one() {
+        let mut rare_first = 0;
+        for seed in 0..200 {
+            let mut queue = TypeQueue::new(seed);
+            for index in 0..100 {
+                queue.push((1, 0), step(index));
+            }
+            queue.push((2, 0), step(1000));
+            rare_first += u32::from(queue.pop() == Some(step(1000)));
+            let mut rest = drain(|| queue.pop());
+            rest.sort_unstable();
+            assert_eq!(rest.len(), 100);
+        }
+        assert!((60..140).contains(&rare_first), "{rare_first} of 200");
+    }
+}
