@@ -121,9 +121,9 @@ pub(super) fn typed_list(
 /// Whether a name comes next that can be the type of what ends in a dash, as in `a- block`. Names
 /// may end in a dash: `a- b- - block` declares two.
 fn is_type_behind(tree: &Tree, mut next: impl Iterator<Item = NodeId>) -> bool {
-    let is_name = next.next().is_some_and(|node| {
-        tree.kind(node) == Kind::Name && !tree.text(node).ends_with('-')
-    });
+    let is_name = next
+        .next()
+        .is_some_and(|node| tree.kind(node) == Kind::Name && !tree.text(node).ends_with('-'));
     is_name && next.next().is_none_or(|node| tree.kind(node) != Kind::Dash)
 }
 
