@@ -96,17 +96,17 @@ impl Reader<'_> {
             );
             return Self::nothing();
         }
-        if depth > MAX_DEPTH {
-            self.diagnostics.push(Diagnostic::unsupported(
-                tree.head_place(node),
-                format!("a condition with more than {MAX_DEPTH} disjunctions and quantifiers inside one another"),
-            ));
-            return Self::nothing();
-        }
         let head = tree.head(node);
         match head.as_str() {
             // `()` is the empty conjunction.
             "" if tree.children(node).next().is_none() => join(Vec::new(), positive),
+            "and" | "or" | "imply" | "forall" | "exists" if depth > MAX_DEPTH => {
+                self.diagnostics.push(Diagnostic::unsupported(
+                    tree.head_place(node),
+                    format!("a condition with more than {MAX_DEPTH} disjunctions and quantifiers inside one another"),
+                ));
+                Self::nothing()
+            }
             "and" | "or" | "imply" => self.connective(node, positive, depth),
             "forall" | "exists" => self.quantified(node, &head, positive, depth),
             "=" => match self.equality(node, positive) {
