@@ -11,6 +11,7 @@ pub mod compare;
 pub mod domains;
 pub mod experiment;
 pub mod features;
+pub mod layout;
 pub mod paper;
 mod random;
 pub mod record;

@@ -248,6 +248,23 @@ impl Encoding {
         }
     }
 
+    /// Appends the propositions whose truth differs between two states, in no particular order.
+    #[inline]
+    pub fn difference(&self, old: &[u32], new: &[u32], into: &mut Vec<PropId>) {
+        for variable in &self.variables {
+            let word = variable.word as usize;
+            if old[word] == new[word] {
+                continue;
+            }
+            let values = [variable.value(old), variable.value(new)];
+            if values[0] != values[1] {
+                let props =
+                    values.map(|value| self.values[(variable.first_value + value) as usize]);
+                into.extend(props.into_iter().filter(|&prop| prop != NONE).map(PropId));
+            }
+        }
+    }
+
     /// Whether a proposition is true in a state.
     #[inline]
     pub fn holds(&self, prop: PropId, state: &[u32]) -> bool {

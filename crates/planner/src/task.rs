@@ -205,6 +205,7 @@ pub struct Task {
     pub(crate) rules: Option<Rules>,
     pub(crate) init: Vec<PropId>,
     pub(crate) goal: Vec<PropId>,
+    pub(crate) groups: Csr<PropId>,
     pub(crate) encoding: Encoding,
 }
 
@@ -294,6 +295,12 @@ impl Task {
     /// G: the dynamic propositions that must hold, sorted.
     pub fn goal(&self) -> &[PropId] {
         &self.goal
+    }
+
+    /// Groups of propositions of which at most one is true in every reachable state, as far as they
+    /// were found; each sorted, with two members at least. A proposition may be in several.
+    pub fn mutex_groups(&self) -> impl ExactSizeIterator<Item = &[PropId]> {
+        self.groups.rows()
     }
 
     /// How states are packed.

@@ -11,6 +11,13 @@ pub enum Progress {
         /// Reachable ground actions so far.
         actions: usize,
     },
+    /// Small problems are being cut out of a task.
+    Cutting {
+        /// Cuts made so far.
+        cuts: usize,
+        /// States walked through so far, in all that was tried.
+        states: u64,
+    },
     /// Landmarks are being looked for.
     Landmarks {
         /// Landmarks so far.

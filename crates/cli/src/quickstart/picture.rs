@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use homing::train::read_log;
 use homing_lab::report::integer;
-use serde::Deserialize;
 
 use super::Paint;
 use crate::output::print;
@@ -23,12 +23,6 @@ pub(super) struct Picture {
     /// Goals up to the end of each stretch.
     ends: Vec<u64>,
     last: (u64, u64),
-}
-
-#[derive(Deserialize)]
-struct Line {
-    step: u64,
-    goals: u64,
 }
 
 impl Picture {
@@ -72,10 +66,8 @@ impl Picture {
         if whole <= self.read {
             return Ok(());
         }
-        for line in text[self.read..whole].lines() {
-            if let Ok(line) = serde_json::from_str::<Line>(line) {
-                self.point(line.step, line.goals);
-            }
+        for line in read_log(&text[self.read..whole]) {
+            self.point(line.step, line.goals);
         }
         self.read = whole;
         self.draw()

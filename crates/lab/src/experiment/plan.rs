@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::spec::{SelectSpec, Spec, SpecError};
 use crate::domains::DomainName;
+use crate::layout::{planned_model, planned_problems};
 use crate::record::{Evaluation, ModelOfRun, Outcome, RECORD_FORMAT};
 use crate::suite::{Instance, Manifest, Suite, draw, text_hash};
 
@@ -136,7 +137,7 @@ impl ProblemSet {
             .collect();
         let key = key(&("problems", text_hash(domain_text.as_bytes()), hashes));
         Self {
-            folder: format!("problems/{domain}-{label}-{}", &key[..8]),
+            folder: planned_problems(domain, label, &key),
             key,
             domain: domain.to_owned(),
             domain_text: domain_text.to_owned(),
@@ -339,7 +340,7 @@ impl Plan {
         let key = key(&("train", version, &set.key, selected, &config, seed));
         let name = format!("{}-{}-{seed}", set.domain, config.heuristic.name());
         TrainingTask {
-            model: format!("models/{name}-{}.safetensors", &key[..8]),
+            model: planned_model(&name, &key),
             key,
             cost: config.steps as f64 * step_seconds(set.mean_triples()),
             problems,

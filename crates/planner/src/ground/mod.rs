@@ -91,5 +91,8 @@ pub fn ground(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, Gro
     drop(raw);
     let groups = mutex_groups(&task);
     task.encoding = Encoding::new(&task, &groups);
+    for group in groups {
+        task.groups.push_row(group);
+    }
     Ok(task)
 }

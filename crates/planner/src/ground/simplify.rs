@@ -96,6 +96,7 @@ pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, Ground
         rules,
         init,
         goal,
+        groups: Csr::default(),
         encoding: Encoding::default(),
     })
 }

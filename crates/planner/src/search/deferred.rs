@@ -529,8 +529,11 @@ impl<'a> Deferred<'a> {
             }
         }
         if progress {
+            // At most so far ahead: head starts that added up would starve the other queues.
+            let others = self.guided.iter().filter(|queue| !queue.only_preferred);
+            let ahead = others.map(|queue| queue.turns).min().unwrap_or(0) - self.config.boost;
             let preferred = self.guided.iter_mut().filter(|queue| queue.only_preferred);
-            preferred.for_each(|queue| queue.turns -= self.config.boost);
+            preferred.for_each(|queue| queue.turns = queue.turns.min(ahead));
         }
     }
 

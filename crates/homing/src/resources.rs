@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use rustix::time::{ClockId, clock_gettime};
 
 /// CPU seconds of this process so far, all threads together.
-pub(crate) fn cpu_seconds() -> f64 {
+pub fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
@@ -24,17 +24,17 @@ fn status_bytes(field: &str) -> Option<u64> {
 }
 
 /// Memory in use now.
-pub(crate) fn resident_bytes() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     status_bytes("VmRSS")
 }
 
 /// The most memory that was in use.
-pub(crate) fn peak_bytes() -> Option<u64> {
+pub fn peak_bytes() -> Option<u64> {
     status_bytes("VmHWM")
 }
 
 /// The machine in words: processor, cores, system.
-pub(crate) fn machine() -> &'static str {
+pub fn machine() -> &'static str {
     static MACHINE: OnceLock<String> = OnceLock::new();
     MACHINE.get_or_init(|| {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -52,3 +52,15 @@ pub(crate) fn machine() -> &'static str {
         )
     })
 }
+
+/// Threads to use: as asked for, else all cores.
+pub fn threads(asked: Option<std::num::NonZeroUsize>) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    asked.map_or_else(all, std::num::NonZeroUsize::get)
+}
+
+/// The version of homing, and the revision it was built from where that is known.
+pub const REVISION: &str = env!("HOMING_REVISION");
+
+/// The version of homing.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

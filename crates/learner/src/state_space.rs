@@ -1,4 +1,4 @@
-//! A training problem as the learner walks in it: the states met so far, each with its successors
+//! The state space of a training problem, as far as it was met: states, each with its successors
 //! and its base heuristic, computed once; and the encodings of those in the replay memory.
 
 use homing_nlm::Structure;
@@ -27,13 +27,28 @@ pub(crate) struct Node {
     pub(crate) potential: f64,
     pub(crate) is_goal: bool,
     /// Where its successors are, once they have been asked for.
-    successors: Option<(u32, u32)>,
+    successors: Option<SuccessorRange>,
     /// The target network's residual, and the network it is of (0: none).
     pub(crate) target: f32,
     pub(crate) target_version: u32,
 }
 
-pub(crate) struct World<'t> {
+/// A state of a training run: a problem's state space and the node in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) space: u32,
+    pub(crate) node: u32,
+}
+
+/// Where the successors of a node are in the list of all.
+#[derive(Clone, Copy, Debug)]
+struct SuccessorRange {
+    first: u32,
+    end: u32,
+}
+
+/// The states of a problem met so far.
+pub(crate) struct StateSpace<'t> {
     pub(crate) task: &'t Task,
     pub(crate) bucket: usize,
     costs: Costs,
@@ -56,7 +71,7 @@ pub(crate) struct World<'t> {
 
 pub(crate) const INITIAL: u32 = 0;
 
-impl<'t> World<'t> {
+impl<'t> StateSpace<'t> {
     pub(crate) fn new(
         task: &'t Task,
         bucket: usize,
@@ -65,7 +80,7 @@ impl<'t> World<'t> {
         mdp: Mdp,
         channels: &Channels,
     ) -> Self {
-        let mut world = Self {
+        let mut space = Self {
             task,
             bucket,
             costs,
@@ -83,8 +98,8 @@ impl<'t> World<'t> {
             estimates: Vec::new(),
             words: Vec::new(),
         };
-        world.node_of(&task.initial_state());
-        world
+        space.node_of(&task.initial_state());
+        space
     }
 
     pub(crate) fn node(&self, node: u32) -> &Node {
@@ -140,7 +155,7 @@ impl<'t> World<'t> {
 
     /// The successors of a state in the order of actions, dead ends left out.
     pub(crate) fn expand(&mut self, node: u32) -> &[Successor] {
-        let (first, end) = match self.nodes[node as usize].successors {
+        let SuccessorRange { first, end } = match self.nodes[node as usize].successors {
             Some(range) => range,
             None => {
                 let range = self.find_successors(node);
@@ -151,7 +166,7 @@ impl<'t> World<'t> {
         &self.successors[first as usize..end as usize]
     }
 
-    fn find_successors(&mut self, node: u32) -> (u32, u32) {
+    fn find_successors(&mut self, node: u32) -> SuccessorRange {
         let first = self.successors.len() as u32;
         self.generator
             .applicable(self.registry.state(StateId(node)), &mut self.actions);
@@ -177,7 +192,10 @@ impl<'t> World<'t> {
             }
         }
         self.successors.truncate(kept);
-        (first, kept as u32)
+        SuccessorRange {
+            first,
+            end: kept as u32,
+        }
     }
 
     /// Whether there is provably no way on: a dead end, or all successors are. A goal is none.
@@ -192,17 +210,17 @@ impl<'t> World<'t> {
         if !self.node(node).is_goal {
             self.expand(node);
         }
-        self.for_each_encoded(node, |world, node| {
-            world.encodings.keep(node, |encoding| {
-                let state = world.registry.state(StateId(node));
-                world.encoder.append(world.task, state, encoding);
+        self.for_each_encoded(node, |space, node| {
+            space.encodings.keep(node, |encoding| {
+                let state = space.registry.state(StateId(node));
+                space.encoder.append(space.task, state, encoding);
             });
         });
     }
 
     /// Forgets the encodings that only this state, which leaves the replay memory, had use for.
     pub(crate) fn leave(&mut self, node: u32) {
-        self.for_each_encoded(node, |world, node| world.encodings.release(node));
+        self.for_each_encoded(node, |space, node| space.encodings.release(node));
     }
 
     /// A stored state, and its successors if they are known: those of a goal are not.
@@ -252,8 +270,8 @@ mod tests {
             reward: Reward::Cost,
         };
         for heuristic in HeuristicKind::ALL {
-            let mut world = World::new(&task, 0, heuristic, Costs::Unit, mdp, &channels);
-            let names: Vec<String> = world
+            let mut space = StateSpace::new(&task, 0, heuristic, Costs::Unit, mdp, &channels);
+            let names: Vec<String> = space
                 .expand(INITIAL)
                 .iter()
                 .map(|successor| successor.node)
@@ -261,7 +279,7 @@ mod tests {
                 .into_iter()
                 .map(|node| {
                     let mut props = Vec::new();
-                    task.encoding().unpack(world.state(node), &mut props);
+                    task.encoding().unpack(space.state(node), &mut props);
                     let held = props.iter().map(|prop| {
                         let atom = &task.propositions()[prop.index()].atom;
                         let objects = atom.arguments.iter();
@@ -274,7 +292,7 @@ mod tests {
             // To the hut, not down the shaft.
             assert_eq!(names.len(), 1, "{heuristic:?}: {names:?}");
             assert!(!names[0].contains("shaft-floor"), "{names:?}");
-            assert!(!world.is_dead(INITIAL));
+            assert!(!space.is_dead(INITIAL));
         }
     }
 }

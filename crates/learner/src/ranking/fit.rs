@@ -1,0 +1,239 @@
+//! The logistic loss over pairs, minimised by Adagrad.
+
+use homing_nlm::SplitMix64;
+use serde::{Deserialize, Serialize};
+
+use super::examples::TrainingSet;
+use super::pairs::{Features, Pairs, pair_up};
+use super::sigmoid::falling_sigmoid;
+use crate::counts::{CountsConfig, CountsFunction, GraphSpec, WEIGHT_SCALE};
+use crate::exact::shuffle;
+
+/// How an order is learnt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RankingConfig {
+    /// Passes over all pairs.
+    pub epochs: usize,
+    /// Step size of Adagrad.
+    pub learning_rate: f64,
+    /// How much large weights cost.
+    pub l2: f64,
+    /// Pairs of siblings at the most.
+    pub max_pairs: usize,
+    /// Worse states that one best child is paired with at the most.
+    pub pairs_per_state: usize,
+    /// Random solvable states that a dead end is paired with.
+    pub dead_pairs: usize,
+}
+
+impl Default for RankingConfig {
+    fn default() -> Self {
+        Self {
+            epochs: 8,
+            learning_rate: 0.1,
+            l2: 1e-4,
+            max_pairs: 250_000,
+            pairs_per_state: 12,
+            dead_pairs: 3,
+        }
+    }
+}
+
+/// What a fit came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FitReport {
+    /// Colours seen.
+    pub features: usize,
+    /// Pairs learnt from.
+    pub pairs: usize,
+    /// The share of pairs in the right order, by head; a tie counts half.
+    pub accuracy: Vec<f64>,
+}
+
+/// Weights larger than this (times [`WEIGHT_SCALE`]) are cut: sums of them must not overflow.
+const MAX_WEIGHT: f64 = 16_000_000.0;
+
+/// Squares of gradients before the first one.
+const FIRST_SQUARE: f64 = 1e-3;
+
+/// A pair this far in the right order teaches nothing more.
+const LEAST_GRADIENT: f64 = 1e-4;
+
+/// The weight that a heuristic starts with.
+const FIRST_ESTIMATE_WEIGHT: f64 = 0.5;
+
+/// Fits weights to a training set. With static relations in `spec.deep` there are two heads: the
+/// first without features of these past the first round, the second with them.
+pub fn fit(
+    set: &TrainingSet,
+    spec: &GraphSpec,
+    function: &CountsConfig,
+    config: &RankingConfig,
+    seed: u64,
+) -> (CountsFunction, FitReport) {
+    let mut random = SplitMix64::new(SplitMix64::new(seed ^ 0x5241_4E4B).next_u64());
+    let (features, pairs) = pair_up(set, spec, function, config, &mut random);
+    let heads = if features.is_late_static.contains(&true) {
+        2
+    } else {
+        1
+    };
+    let mut weights: Vec<(u64, [i32; 2])> = features
+        .colours
+        .iter()
+        .map(|&colour| (colour, [0; 2]))
+        .collect();
+    let mut estimates = vec![[0; 2]; function.heuristics.len()];
+    let mut accuracy = Vec::new();
+    for head in 0..heads {
+        let learner = Learner::new(&features, &pairs, config, heads == 2 && head == 0);
+        let fitted = learner.run(random.clone());
+        for (weight, &new) in weights.iter_mut().zip(&fitted.weights) {
+            weight.1[head] = whole(new);
+        }
+        for (weight, &new) in estimates.iter_mut().zip(&fitted.estimates) {
+            weight[head] = whole(new);
+        }
+        accuracy.push(share_in_order(&pairs, &weights, &estimates, head));
+    }
+    let report = FitReport {
+        features: features.colours.len(),
+        pairs: pairs.len(),
+        accuracy,
+    };
+    let mut spec = spec.clone();
+    if heads == 1 {
+        spec.deep.clear();
+    }
+    let heuristics = function.heuristics.iter().copied().zip(estimates).collect();
+    let function = CountsFunction::new(spec, heads, weights)
+        .with_heuristics(heuristics)
+        .with_makings(features.makings);
+    (function, report)
+}
+
+/// A weight as it is stored.
+fn whole(weight: f64) -> i32 {
+    (weight * f64::from(WEIGHT_SCALE))
+        .round()
+        .clamp(-MAX_WEIGHT, MAX_WEIGHT) as i32
+}
+
+/// The share of pairs that whole weights put into the right order.
+fn share_in_order(
+    pairs: &Pairs,
+    weights: &[(u64, [i32; 2])],
+    estimates: &[[i32; 2]],
+    head: usize,
+) -> f64 {
+    let mut right = 0.0;
+    for pair in 0..pairs.len() {
+        let counts = pairs.differences(pair).iter();
+        let counts: f64 = counts
+            .map(|&(id, by)| f64::from(weights[id as usize].1[head]) * f64::from(by))
+            .sum();
+        let estimated = pairs.estimates(pair).iter().zip(estimates);
+        let estimated: f64 = estimated
+            .map(|(&by, weight)| f64::from(weight[head]) * f64::from(by))
+            .sum();
+        let sum = counts + estimated;
+        right += if sum > 0.0 {
+            1.0
+        } else if sum == 0.0 {
+            0.5
+        } else {
+            0.0
+        };
+    }
+    right / pairs.len().max(1) as f64
+}
+
+/// One fit.
+struct Learner<'a> {
+    pairs: &'a Pairs,
+    config: &'a RankingConfig,
+    /// By feature: whether it takes part.
+    takes_part: Vec<bool>,
+}
+
+/// Weights as they were fitted.
+struct Fitted {
+    weights: Vec<f64>,
+    estimates: Vec<f64>,
+}
+
+impl<'a> Learner<'a> {
+    fn new(
+        features: &Features,
+        pairs: &'a Pairs,
+        config: &'a RankingConfig,
+        without_late_statics: bool,
+    ) -> Self {
+        let late = features.is_late_static.iter();
+        Self {
+            pairs,
+            config,
+            takes_part: late.map(|&late| !(late && without_late_statics)).collect(),
+        }
+    }
+
+    fn run(&self, mut random: SplitMix64) -> Fitted {
+        let mut fitted = Fitted {
+            weights: vec![0.0; self.takes_part.len()],
+            estimates: vec![FIRST_ESTIMATE_WEIGHT; self.pairs.heuristics()],
+        };
+        let mut squares = vec![FIRST_SQUARE; fitted.weights.len()];
+        let mut estimate_squares = vec![FIRST_SQUARE; fitted.estimates.len()];
+        let mut order: Vec<u32> = (0..self.pairs.len() as u32).collect();
+        for _ in 0..self.config.epochs {
+            shuffle(&mut order, &mut random);
+            for &pair in &order {
+                let pair = pair as usize;
+                let gradient = -falling_sigmoid(self.margin(pair, &fitted));
+                if gradient > -LEAST_GRADIENT {
+                    continue;
+                }
+                self.step(pair, gradient, &mut fitted.weights, &mut squares);
+                let estimates = self.pairs.estimates(pair).iter().enumerate();
+                for (index, &by) in estimates {
+                    let weight = &mut fitted.estimates[index];
+                    let square = &mut estimate_squares[index];
+                    let slope = gradient * f64::from(by);
+                    *square += slope * slope;
+                    // A heuristic is followed or not followed, never fled from.
+                    *weight -= self.config.learning_rate * slope / square.sqrt();
+                    *weight = weight.max(0.0);
+                }
+            }
+        }
+        fitted
+    }
+
+    /// By how much the worse state of a pair scores above the better one.
+    fn margin(&self, pair: usize, fitted: &Fitted) -> f64 {
+        let mut margin = 0.0;
+        for &(id, by) in self.pairs.differences(pair) {
+            if self.takes_part[id as usize] {
+                margin += fitted.weights[id as usize] * f64::from(by);
+            }
+        }
+        let estimates = self.pairs.estimates(pair).iter().zip(&fitted.estimates);
+        margin
+            + estimates
+                .map(|(&by, weight)| f64::from(by) * weight)
+                .sum::<f64>()
+    }
+
+    fn step(&self, pair: usize, gradient: f64, weights: &mut [f64], squares: &mut [f64]) {
+        for &(id, by) in self.pairs.differences(pair) {
+            let id = id as usize;
+            if self.takes_part[id] {
+                let slope = gradient * f64::from(by) + self.config.l2 * weights[id];
+                squares[id] += slope * slope;
+                weights[id] -= self.config.learning_rate * slope / squares[id].sqrt();
+            }
+        }
+    }
+}

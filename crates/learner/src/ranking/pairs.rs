@@ -1,0 +1,271 @@
+//! Pairs of states that are to be told apart, as differences of their features.
+
+use homing_nlm::SplitMix64;
+use homing_planner::heuristic::HeuristicKind;
+use homing_planner::{Costs, Estimate, Heuristic, States, Task};
+
+use super::examples::{TrainingProblem, TrainingSet};
+use super::fit::RankingConfig;
+use crate::counts::{ColourMap, CountsConfig, FeatureCounter, GraphSpec, Making, Node};
+use crate::exact::{Sample, shuffle};
+
+/// Numbers for colours, in the order they are met.
+#[derive(Default)]
+pub(super) struct Features {
+    ids: ColourMap<u32>,
+    pub(super) colours: Vec<u64>,
+    /// Whether a feature is of a static relation past the first round.
+    pub(super) is_late_static: Vec<bool>,
+    /// How each colour was made, and before it what it was made of.
+    pub(super) makings: Vec<Making>,
+}
+
+impl Features {
+    /// The number of the colour of a node; `None` if there are `limit` others already.
+    fn id(&mut self, counter: &FeatureCounter<'_>, node: Node, limit: usize) -> Option<u32> {
+        let colour = counter.colour_of(node);
+        if let Some(&id) = self.ids.get(&colour) {
+            return Some(id);
+        }
+        if self.colours.len() >= limit {
+            return None;
+        }
+        // Nearly always known: rounds come one after the other.
+        for part in counter.parts(node) {
+            self.id(counter, part, limit)?;
+        }
+        let id = self.colours.len() as u32;
+        self.ids.insert(colour, id);
+        self.colours.push(colour);
+        self.is_late_static.push(counter.is_late_static(node));
+        self.makings.push(counter.making(node));
+        Some(id)
+    }
+}
+
+/// What a state looks like.
+struct Described {
+    /// Features in ascending order, each with how often it occurs.
+    counts: Vec<(u32, u32)>,
+    /// Estimates of the classical heuristics; `None` if one of them knows a dead end.
+    estimates: Option<Vec<f64>>,
+}
+
+/// A sample, described.
+struct Group<'s> {
+    sample: &'s Sample,
+    states: Vec<Described>,
+    problem: usize,
+}
+
+/// Pairs of a worse and a better state, as worse − better.
+#[derive(Default)]
+pub(super) struct Pairs {
+    /// Pair `p` has `differences[first[p]..first[p + 1]]`: features, and by how much they differ.
+    first: Vec<u32>,
+    differences: Vec<(u32, f32)>,
+    /// By pair, then by heuristic.
+    estimates: Vec<f32>,
+    heuristics: usize,
+}
+
+impl Pairs {
+    pub(super) fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    pub(super) fn heuristics(&self) -> usize {
+        self.heuristics
+    }
+
+    pub(super) fn differences(&self, pair: usize) -> &[(u32, f32)] {
+        &self.differences[self.first[pair] as usize..self.first[pair + 1] as usize]
+    }
+
+    pub(super) fn estimates(&self, pair: usize) -> &[f32] {
+        &self.estimates[pair * self.heuristics..(pair + 1) * self.heuristics]
+    }
+
+    fn push(&mut self, worse: &Described, better: &Described) {
+        let (Some(h_worse), Some(h_better)) = (&worse.estimates, &better.estimates) else {
+            return;
+        };
+        let (mut left, mut right) = (worse.counts.as_slice(), better.counts.as_slice());
+        loop {
+            let next = match (left.first(), right.first()) {
+                (None, None) => break,
+                (Some(&(id, _)), None) | (None, Some(&(id, _))) => id,
+                (Some(&(a, _)), Some(&(b, _))) => a.min(b),
+            };
+            let mut difference = 0.0;
+            if let [(id, count), behind @ ..] = left
+                && *id == next
+            {
+                difference += *count as f32;
+                left = behind;
+            }
+            if let [(id, count), behind @ ..] = right
+                && *id == next
+            {
+                difference -= *count as f32;
+                right = behind;
+            }
+            if difference != 0.0 {
+                self.differences.push((next, difference));
+            }
+        }
+        self.first.push(self.differences.len() as u32);
+        let differences = h_worse.iter().zip(h_better).map(|(w, b)| (w - b) as f32);
+        self.estimates.extend(differences);
+    }
+}
+
+/// Describes all samples and pairs the states in them.
+pub(super) fn pair_up(
+    set: &TrainingSet,
+    spec: &GraphSpec,
+    function: &CountsConfig,
+    config: &RankingConfig,
+    random: &mut SplitMix64,
+) -> (Features, Pairs) {
+    let mut features = Features::default();
+    let mut groups = Vec::new();
+    for (index, problem) in set.problems.iter().enumerate() {
+        describe(problem, index, spec, function, &mut features, &mut groups);
+    }
+    let mut pairs = Pairs {
+        first: vec![0],
+        heuristics: function.heuristics.len(),
+        ..Pairs::default()
+    };
+    shuffle(&mut groups, random);
+    for group in &groups {
+        if pairs.len() >= config.max_pairs {
+            break;
+        }
+        pair_siblings(group, config, random, &mut pairs);
+    }
+    if config.dead_pairs > 0 {
+        pair_dead_ends(&groups, set.problems.len(), config, random, &mut pairs);
+    }
+    (features, pairs)
+}
+
+fn describe<'s>(
+    problem: &'s TrainingProblem,
+    index: usize,
+    spec: &GraphSpec,
+    config: &CountsConfig,
+    features: &mut Features,
+    groups: &mut Vec<Group<'s>>,
+) {
+    let task: &Task = &problem.task;
+    let mut counter = FeatureCounter::new(task, spec);
+    let mut heuristics: Vec<Box<dyn Heuristic + Send + '_>> = config
+        .heuristics
+        .iter()
+        .map(|kind: &HeuristicKind| kind.build(task, Costs::Unit))
+        .collect();
+    let mut ids: Vec<u32> = Vec::new();
+    for sample in &problem.samples {
+        let mut states = Vec::with_capacity(sample.len());
+        for place in 0..sample.len() {
+            let state = sample.state(place);
+            counter.colour(state);
+            ids.clear();
+            counter.for_each_node(|_, node| {
+                ids.extend(features.id(&counter, node, config.max_features));
+            });
+            ids.sort_unstable();
+            let runs = ids.chunk_by(|a, b| a == b);
+            let counts = runs.map(|run| (run[0], run.len() as u32)).collect();
+            states.push(Described {
+                counts,
+                estimates: estimates(&mut heuristics, task, state),
+            });
+        }
+        groups.push(Group {
+            sample,
+            states,
+            problem: index,
+        });
+    }
+}
+
+/// Estimates of classical heuristics, 0 at a goal.
+fn estimates(
+    heuristics: &mut [Box<dyn Heuristic + Send + '_>],
+    task: &Task,
+    state: &[u32],
+) -> Option<Vec<f64>> {
+    if task.is_goal(state) {
+        return Some(vec![0.0; heuristics.len()]);
+    }
+    let mut estimates = Vec::new();
+    for heuristic in heuristics.iter_mut() {
+        heuristic.evaluate(States::one(state), &mut estimates);
+    }
+    estimates.into_iter().map(Estimate::finite).collect()
+}
+
+/// The best children below their worse siblings and their parent.
+fn pair_siblings(
+    group: &Group<'_>,
+    config: &RankingConfig,
+    random: &mut SplitMix64,
+    pairs: &mut Pairs,
+) {
+    let sample = group.sample;
+    let Some(best) = sample.best_child() else {
+        return;
+    };
+    let is_worse = |place: usize| sample.distance(place).is_none_or(|d| d > best);
+    for good in (1..sample.len()).filter(|&place| sample.distance(place) == Some(best)) {
+        let mut worse: Vec<usize> = (0..sample.len()).filter(|&p| is_worse(p)).collect();
+        if worse.len() > config.pairs_per_state {
+            shuffle(&mut worse, random);
+            worse.truncate(config.pairs_per_state);
+        }
+        for place in worse {
+            if pairs.len() >= config.max_pairs {
+                return;
+            }
+            pairs.push(&group.states[place], &group.states[good]);
+        }
+    }
+}
+
+/// Dead ends of one sample that are paired with states elsewhere.
+const DEAD_ENDS_A_SAMPLE: usize = 6;
+
+/// Dead children behind random states of the same problem that have a way to the goal: a search
+/// chooses among all that wait in its queue, not among siblings alone.
+fn pair_dead_ends(
+    groups: &[Group<'_>],
+    problems: usize,
+    config: &RankingConfig,
+    random: &mut SplitMix64,
+    pairs: &mut Pairs,
+) {
+    let limit = pairs.len() + config.max_pairs / 2;
+    let mut alive: Vec<Vec<&Described>> = vec![Vec::new(); problems];
+    for group in groups {
+        for (place, state) in group.states.iter().enumerate() {
+            if group.sample.distance(place).is_some() {
+                alive[group.problem].push(state);
+            }
+        }
+    }
+    for group in groups {
+        let alive = &alive[group.problem];
+        let dead = (1..group.states.len()).filter(|&p| group.sample.distance(p).is_none());
+        for place in dead.take(DEAD_ENDS_A_SAMPLE) {
+            for _ in 0..config.dead_pairs {
+                if pairs.len() >= limit {
+                    return;
+                }
+                pairs.push(&group.states[place], alive[random.below(alive.len())]);
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Training by ranking: what is gathered, what is fitted, and that it carries over.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{fixture, fixtures, parse_texts, root, task, text};
+use homing_learner::{
+    CountsConfig, CountsHeuristic, ExactConfig, GraphSpec, RankingConfig, TrainingSet,
+    WEIGHT_SCALE, fit, gather,
+};
+use homing_nlm::SplitMix64;
+use homing_planner::heuristic::HeuristicKind;
+use homing_planner::search::{Deferred, DeferredConfig, Limits, Outcome};
+use homing_planner::{
+    Costs, Estimate, Heuristic, Progress, Registry, StateId, States, Stop, SuccessorGenerator,
+    Task, Watch,
+};
+
+/// A random problem of so many blocks: towers into other towers.
+fn blocks(count: usize, seed: u64) -> Arc<Task> {
+    let mut random = SplitMix64::new(seed);
+    let mut towers = || {
+        let mut order: Vec<usize> = (0..count).collect();
+        for index in (1..count).rev() {
+            order.swap(index, random.below(index + 1));
+        }
+        let mut atoms = String::new();
+        for (place, &block) in order.iter().enumerate() {
+            if place == 0 || random.below(4) == 0 {
+                if place > 0 {
+                    atoms += &format!("(clear b{})", order[place - 1]);
+                }
+                atoms += &format!("(on-table b{block})");
+            } else {
+                atoms += &format!("(on b{block} b{})", order[place - 1]);
+            }
+        }
+        atoms + &format!("(clear b{})", order[count - 1])
+    };
+    let names: String = (0..count).map(|block| format!("b{block} ")).collect();
+    let problem = format!(
+        "(define (problem p) (:domain blocks) (:objects {names}) (:init (arm-empty) {})
+           (:goal (and {})))",
+        towers(),
+        towers()
+    );
+    let domain = text(&root().join("fixtures/valid/blocks/domain.pddl"));
+    Arc::new(task(&parse_texts(&domain, &problem)).expect("it has a plan"))
+}
+
+fn gathered(tasks: &[Arc<Task>], threads: usize) -> TrainingSet {
+    let config = ExactConfig::default();
+    let (set, _) = gather(tasks, &config, 1, threads, &mut ()).expect("nothing stops it");
+    set
+}
+
+fn spec(set: &TrainingSet) -> GraphSpec {
+    let tasks: Vec<&Task> = set.problems.iter().map(|p| &*p.task).collect();
+    GraphSpec::of_tasks(&tasks, 2, true)
+}
+
+#[test]
+fn what_is_learnt_on_five_blocks_builds_towers_of_forty() {
+    let training: Vec<Arc<Task>> = (0..20)
+        .map(|seed| blocks(3 + seed as usize % 3, seed))
+        .collect();
+    let set = gathered(&training, 2);
+    let (function, report) = fit(
+        &set,
+        &spec(&set),
+        &CountsConfig::default(),
+        &RankingConfig::default(),
+        1,
+    );
+    assert!(report.accuracy[0] > 0.95, "{report:?}");
+    for seed in 100..105 {
+        let task = blocks(40, seed);
+        let config = DeferredConfig::default();
+        let mut search = Deferred::new(&task, Vec::new(), config);
+        search.add_scorer(function.scorer(&task));
+        let limits = Limits {
+            max_expansions: Some(2000),
+            ..Limits::default()
+        };
+        let outcome = search.run(limits, None, &mut ());
+        let Outcome::Solved(plan) = outcome else {
+            panic!("seed {seed}: {outcome:?}");
+        };
+        plan.validate(task.problem()).expect("a plan");
+    }
+}
+
+#[test]
+fn threads_change_nothing_and_seeds_do() {
+    let tasks: Vec<Arc<Task>> = fixture("logistics")
+        .into_iter()
+        .chain(fixture("logistics"))
+        .map(Arc::new)
+        .collect();
+    let (one, four) = (gathered(&tasks, 1), gathered(&tasks, 4));
+    for (a, b) in one.problems.iter().zip(&four.problems) {
+        assert_eq!(a.samples, b.samples);
+    }
+    let config = RankingConfig::default();
+    let fitted =
+        |set: &TrainingSet, seed| fit(set, &spec(set), &CountsConfig::default(), &config, seed).0;
+    assert_eq!(fitted(&one, 1), fitted(&four, 1));
+    assert_ne!(fitted(&one, 1), fitted(&one, 2));
+}
+
+#[test]
+fn the_report_says_what_became_of_each_problem() {
+    let tasks: Vec<Arc<Task>> = [3, 4, 5, 6].map(|count| blocks(count, 1)).into();
+    let config = ExactConfig {
+        states: 1000,
+        ..ExactConfig::default()
+    };
+    let (set, report) = gather(&tasks, &config, 1, 2, &mut ()).expect("nothing stops it");
+    assert_eq!((report.walked, report.too_large), (3, 1), "{report:?}");
+    assert_eq!(report.walked_problems, [0, 1, 2]);
+    assert_eq!(set.problems.len(), 3);
+    // 22 + 125 + 866 states: all ways to pile up 3, 4 and 5 blocks, one in the hand or none.
+    assert_eq!(report.states, 22 + 125 + 866);
+
+    let few = ExactConfig {
+        problems: 2,
+        ..config.clone()
+    };
+    let (_, report) = gather(&tasks, &few, 1, 1, &mut ()).expect("nothing stops it");
+    assert_eq!((report.walked, report.not_needed), (2, 1), "{report:?}");
+}
+
+#[test]
+fn the_watch_ends_it_in_every_thread() {
+    struct Impatient(u32);
+    impl Watch for Impatient {
+        fn poll(&mut self, _: Progress) -> Option<Stop> {
+            self.0 += 1;
+            (self.0 > 3).then_some(Stop::Memory)
+        }
+    }
+    let tasks: Vec<Arc<Task>> = (0..8).map(|seed| blocks(6, seed)).collect();
+    for threads in [1, 3] {
+        let end = gather(
+            &tasks,
+            &ExactConfig::default(),
+            1,
+            threads,
+            &mut Impatient(0),
+        );
+        assert_eq!(end.err(), Some(Stop::Memory), "{threads}");
+    }
+}
+
+/// Every kind of task that is read can be learnt from: constants, negation, costs, no objects.
+#[test]
+fn every_fixture_can_be_learnt_from() {
+    let mut fitted = 0;
+    for (name, task) in fixtures() {
+        for unit_cost in [true, false] {
+            let config = ExactConfig {
+                unit_cost,
+                ..ExactConfig::default()
+            };
+            let tasks = [Arc::new(task.clone())];
+            let (set, _) = gather(&tasks, &config, 1, 1, &mut ()).expect("nothing stops it");
+            if set.problems.is_empty() {
+                continue;
+            }
+            let (function, report) = fit(
+                &set,
+                &spec(&set),
+                &CountsConfig::default(),
+                &RankingConfig::default(),
+                1,
+            );
+            assert!(
+                report.pairs > 0 && report.accuracy[0] > 0.6,
+                "{name}: {report:?}"
+            );
+            assert_eq!(function.heads(), report.accuracy.len());
+            fitted += 1;
+        }
+    }
+    assert!(fitted > 20, "{fitted}");
+}
+
+#[test]
+fn heuristics_as_features_get_weights_of_their_own() {
+    let tasks: Vec<Arc<Task>> = (0..6).map(|seed| blocks(4, seed)).collect();
+    let set = gathered(&tasks, 1);
+    let config = CountsConfig {
+        heuristics: vec![HeuristicKind::Ff, HeuristicKind::Add],
+        ..CountsConfig::default()
+    };
+    let (function, _) = fit(&set, &spec(&set), &config, &RankingConfig::default(), 1);
+    let heuristics = function.heuristics();
+    assert_eq!(heuristics.len(), 2);
+    assert!(
+        heuristics
+            .iter()
+            .any(|(_, weights)| weights[0] > WEIGHT_SCALE / 100)
+    );
+    // And they count in what the heuristic says.
+    let task = blocks(6, 9);
+    let mut learned = CountsHeuristic::new(&function, &task);
+    assert_eq!(learned.name(), "counts-ff-add");
+    let initial = task.initial_state();
+    let mut estimates = Vec::new();
+    learned.evaluate(States::one(&initial), &mut estimates);
+    let mut scorer = function.scorer(&task);
+    scorer.enter(&initial);
+    let mut expected = scorer.scores()[0] as f64;
+    for &(kind, weights) in heuristics {
+        let mut estimates = Vec::new();
+        let mut base = kind.build(&task, Costs::Unit);
+        base.evaluate(States::one(&initial), &mut estimates);
+        expected += f64::from(weights[0]) * estimates[0].finite().expect("a way");
+    }
+    let found = estimates[0].finite().expect("a way") * f64::from(WEIGHT_SCALE);
+    assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+}
+
+/// A search by batches sees the same numbers, whichever way it asks.
+#[test]
+fn the_heuristic_says_what_the_scorer_says() {
+    let tasks: Vec<Arc<Task>> = fixture("logistics").into_iter().map(Arc::new).collect();
+    let set = gathered(&tasks, 1);
+    let (function, _) = fit(
+        &set,
+        &spec(&set),
+        &CountsConfig::default(),
+        &RankingConfig::default(),
+        1,
+    );
+    let task = &tasks[1];
+    let mut scorer = function.scorer(task);
+    let mut heuristic = CountsHeuristic::new(&function, task);
+    let parent = task.initial_state();
+    let mut actions = Vec::new();
+    SuccessorGenerator::new(task).applicable(&parent, &mut actions);
+    let mut registry = Registry::new(task.encoding().words());
+    for &action in &actions {
+        let mut child = parent.clone();
+        task.apply(action, &mut child);
+        assert!(registry.insert(&child).1, "children differ");
+    }
+    let states = registry.range(StateId(0), registry.next_id());
+    scorer.enter(&parent);
+    let scale = f64::from(WEIGHT_SCALE);
+    let expected: Vec<Estimate> = actions
+        .iter()
+        .map(|&action| Estimate::new(scorer.child(action).scores[0] as f64 / scale))
+        .collect();
+    let mut estimates = Vec::new();
+    heuristic.evaluate(states, &mut estimates);
+    assert_eq!(estimates, expected);
+    estimates.clear();
+    heuristic.evaluate_successors(&parent, &actions, states, &mut estimates);
+    assert_eq!(estimates, expected);
+    assert!(heuristic.work() > 0);
+}
