@@ -158,11 +158,11 @@ fn write_domain(writer: &mut Writer, costs: bool) -> String {
         declare(&mut text, format!("d{index}"), arity);
     }
     text += ") (:functions (total-cost) - number)\n";
-    for derived in 0..writer.derived {
+    for (derived, &arity) in DERIVED.iter().enumerate().take(writer.derived) {
         for _ in 0..1 + writer.random.below(2) {
             writer.terms = vec!["c".to_owned()];
             let mut head = format!("(d{derived}");
-            for parameter in 0..DERIVED[derived] {
+            for parameter in 0..arity {
                 let kind = TYPES[writer.random.below(3)];
                 write!(head, " ?v{parameter} - {kind}").unwrap();
                 writer.terms.push(format!("?v{parameter}"));
