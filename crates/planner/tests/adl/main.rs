@@ -77,7 +77,7 @@ fn explore(task: &Task) -> Registry {
 /// The difference of two states, against its definition.
 fn check_diff(task: &Task, old: &[u32], new: &[u32]) {
     let mut found = Vec::new();
-    task.encoding().diff(old, new, &mut found);
+    task.encoding().difference(old, new, &mut found);
     found.sort_unstable();
     let differs =
         |prop: &PropId| task.encoding().holds(*prop, old) != task.encoding().holds(*prop, new);
