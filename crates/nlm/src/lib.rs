@@ -45,8 +45,8 @@ mod gradient;
 mod index;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
-mod names;
 mod nlm;
+mod object_order;
 mod params;
 mod plan;
 mod prepared;

@@ -42,8 +42,8 @@ fn shown<T: ToString>(value: Option<T>) -> String {
 /// The first fields of a row: group, domain, heuristic.
 fn place(content: &Content<'_>, section: &Section<'_>, row: &Row<'_>) -> Vec<String> {
     vec![
-        content.book.groups[section.group].label.clone(),
-        content.book.domains[row.pair.domain].label.clone(),
+        content.index.groups[section.group].label.clone(),
+        content.index.domains[row.pair.domain].label.clone(),
         row.pair.heuristic.to_owned(),
     ]
 }
@@ -54,11 +54,11 @@ fn paper_of(
     section: &Section<'_>,
     row: &Row<'_>,
 ) -> Option<(&'static PaperDomain, usize)> {
-    let search = content.book.groups[section.group].search;
-    if !content.book.searches[search].as_in_paper() {
+    let search = content.index.groups[section.group].search;
+    if !content.index.searches[search].as_in_paper() {
         return None;
     }
-    let domain = content.book.domains[row.pair.domain].paper?;
+    let domain = content.index.domains[row.pair.domain].paper?;
     Some((domain, paper::column(row.pair.heuristic)?))
 }
 
@@ -178,12 +178,12 @@ pub(super) fn goals(content: &Content<'_>) -> String {
     ]);
     for (variant, rows) in &content.training {
         for row in rows {
-            let domain = &content.book.domains[row.domain];
+            let domain = &content.index.domains[row.domain];
             for cell in &row.cells {
                 let paper = domain.paper.zip(paper::column(cell.heuristic));
                 let paper = paper.map(|(paper, column)| paper.goals[column]);
                 table.row(&[
-                    content.book.variants[*variant].clone(),
+                    content.index.variants[*variant].clone(),
                     domain.label.clone(),
                     cell.heuristic.to_owned(),
                     cell.runs.len().to_string(),
@@ -313,17 +313,17 @@ pub(super) fn runs(content: &Content<'_>) -> String {
         "error",
         "key",
     ]);
-    for run in &content.book.runs {
+    for run in &content.index.runs {
         let record = run.record;
         let model = record.model.as_ref();
         table.row(&[
-            content.book.domains[run.domain].label.clone(),
+            content.index.domains[run.domain].label.clone(),
             record.problem.clone(),
             record.objects.to_string(),
             record.configuration(),
             shown(model.map(|model| model.seed)),
             maybe(run.variant, |variant| {
-                content.book.variants[variant].clone()
+                content.index.variants[variant].clone()
             }),
             record.search.clone(),
             shown(record.weight),
@@ -372,13 +372,13 @@ pub(super) fn trainings(content: &Content<'_>) -> String {
         "machine",
         "key",
     ]);
-    for run in &content.book.trainings {
+    for run in &content.index.trainings {
         let record = run.record;
         table.row(&[
-            content.book.domains[run.domain].label.clone(),
+            content.index.domains[run.domain].label.clone(),
             record.heuristic.clone(),
             record.seed.to_string(),
-            content.book.variants[run.variant].clone(),
+            content.index.variants[run.variant].clone(),
             record.problems.to_string(),
             record.steps.to_string(),
             record.goals.to_string(),

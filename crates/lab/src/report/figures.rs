@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::book::Book;
 use super::goals::{GoalsRow, curves};
 use super::heuristics::{class_of, heuristic_order, shape};
 use super::pair::Pair;
+use super::record_index::RecordIndex;
 use super::svg::{Axis, Plot, short};
 use super::text::{html, integer, link, percent, tenths};
 use super::{Content, Row, Section};
@@ -15,7 +15,7 @@ const MOST_IN_A_LINK: usize = 40;
 
 /// The part of a link that names the group, where there are several.
 pub(super) fn group_in_link(content: &Content<'_>, section: &Section<'_>) -> String {
-    match content.book.groups.len() {
+    match content.index.groups.len() {
         1 => String::new(),
         _ => format!("group={}&", section.group),
     }
@@ -75,7 +75,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
 
     let mut words = Vec::new();
     let domain = compared[0].pair.domain;
-    let label = &content.book.domains[domain].label;
+    let label = &content.index.domains[domain].label;
     for best in [false, true] {
         let mut spots: BTreeMap<Spot<'_>, Vec<usize>> = BTreeMap::new();
         for row in &compared {
@@ -152,7 +152,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
 }
 
 /// The rate of problems solved against the number of objects.
-pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
+pub(super) fn solved_by_objects(index: &RecordIndex<'_>, rows: &[&Row<'_>]) -> String {
     let sizes: Vec<f64> = rows
         .iter()
         .flat_map(|row| row.bins.iter().map(super::objects::Bin::middle))
@@ -240,7 +240,7 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
             ));
         }
     }
-    let label = &book.domains[first.pair.domain].label;
+    let label = &index.domains[first.pair.domain].label;
     let heading = match first.threshold {
         Some(most) => format!("Solved within {} evaluations, by size", integer(most)),
         None => "Solved, by size".to_owned(),
@@ -255,7 +255,7 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
 }
 
 /// Goals reached up to each step of training.
-pub(super) fn cumulative_goals(book: &Book<'_>, row: &GoalsRow<'_>) -> String {
+pub(super) fn cumulative_goals(index: &RecordIndex<'_>, row: &GoalsRow<'_>) -> String {
     let curves = curves(row);
     let points = || curves.iter().flat_map(|curve| &curve.points);
     if curves.is_empty() {
@@ -297,7 +297,7 @@ pub(super) fn cumulative_goals(book: &Book<'_>, row: &GoalsRow<'_>) -> String {
         "Goals in training",
         &format!(
             "{}: goals reached in training by step; at the end {}.",
-            book.domains[row.domain].label,
+            index.domains[row.domain].label,
             words.join(", ")
         ),
     )

@@ -1,7 +1,7 @@
 //! Goals reached in training: the table, and how they grow step by step.
 
-use super::book::Book;
 use super::heuristics::heuristic_order;
+use super::record_index::RecordIndex;
 use crate::record::Training;
 use crate::statistics::{Method, mean, rank_sum, standard_deviation};
 
@@ -31,9 +31,9 @@ pub(super) struct GoalsRow<'a> {
 }
 
 /// The rows of one way of training.
-pub(super) fn goals<'a>(book: &Book<'a>, variant: usize) -> Vec<GoalsRow<'a>> {
+pub(super) fn goals<'a>(index: &RecordIndex<'a>, variant: usize) -> Vec<GoalsRow<'a>> {
     let mut rows: Vec<GoalsRow<'a>> = Vec::new();
-    for run in book.trainings.iter().filter(|run| run.variant == variant) {
+    for run in index.trainings.iter().filter(|run| run.variant == variant) {
         if rows.last().is_none_or(|row| row.domain != run.domain) {
             rows.push(GoalsRow {
                 domain: run.domain,

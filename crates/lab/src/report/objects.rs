@@ -1,8 +1,8 @@
 //! The rate of problems solved against the number of objects: does what is learnt carry over to
 //! larger problems?
 
-use super::book::Domain;
 use super::pair::Pair;
+use super::record_index::Domain;
 use crate::record::Evaluation;
 use crate::statistics::mean;
 

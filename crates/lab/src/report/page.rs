@@ -50,7 +50,7 @@ fn legend(content: &Content<'_>) -> String {
 
 /// The figures of a group, domain by domain.
 fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> String {
-    let variant = content.book.groups[section.group].variant;
+    let variant = content.index.groups[section.group].variant;
     let training = content
         .training
         .iter()
@@ -69,12 +69,12 @@ fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> Stri
             .filter(|row| row.pair.domain == domain)
             .collect();
         let mut figures = scatter(content, section, &rows);
-        figures.push_str(&solved_by_objects(content.book, &rows));
+        figures.push_str(&solved_by_objects(content.index, &rows));
         let goals = training.and_then(|(_, rows)| rows.iter().find(|row| row.domain == domain));
         if let Some(row) = goals {
-            figures.push_str(&cumulative_goals(content.book, row));
+            figures.push_str(&cumulative_goals(content.index, row));
         }
-        let card = card(&content.book.domains[domain].label, &figures);
+        let card = card(&content.index.domains[domain].label, &figures);
         match figures.matches("<figure").count() {
             0 => {}
             1 => single.push_str(&card),
@@ -129,7 +129,7 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
         }
         let marked = |mark: Mark| -> Vec<String> {
             let of = rows.iter().filter(|row| row.coverage.mark == mark);
-            of.map(|row| html(&content.book.domains[row.pair.domain].label))
+            of.map(|row| html(&content.index.domains[row.pair.domain].label))
                 .collect()
         };
         let mut parts = Vec::new();
@@ -170,12 +170,12 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
 }
 
 fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
-    let search = content.book.groups[section.group].search;
-    let beside = content.book.searches[search].as_in_paper()
+    let search = content.index.groups[section.group].search;
+    let beside = content.index.searches[search].as_in_paper()
         && section
             .rows
             .iter()
-            .any(|row| content.book.domains[row.pair.domain].paper.is_some());
+            .any(|row| content.index.domains[row.pair.domain].paper.is_some());
     let learned = section
         .rows
         .iter()
@@ -222,7 +222,7 @@ fn goals_table(content: &Content<'_>, place: usize) -> String {
 
 fn time_table(content: &Content<'_>, section: &Section<'_>) -> String {
     let machines: BTreeSet<&str> = content
-        .book
+        .index
         .runs
         .iter()
         .map(|run| run.record.machine.as_str())
@@ -269,9 +269,9 @@ fn training_part(content: &Content<'_>, place: usize) -> String {
     let figures: String = content.training[place]
         .1
         .iter()
-        .map(|row| (row, cumulative_goals(content.book, row)))
+        .map(|row| (row, cumulative_goals(content.index, row)))
         .filter(|(_, figure)| !figure.is_empty())
-        .map(|(row, figure)| card(&content.book.domains[row.domain].label, &figure))
+        .map(|(row, figure)| card(&content.index.domains[row.domain].label, &figure))
         .collect();
     format!(
         "{}<div class=\"narrow-cards\">{figures}</div>",
@@ -288,7 +288,7 @@ fn several(content: &Content<'_>) -> String {
             text.push_str(&format!(
                 "<li><a href=\"#group-{}\">{}</a></li>",
                 section.group,
-                html(&content.book.groups[section.group].label)
+                html(&content.index.groups[section.group].label)
             ));
         }
         text.push_str("</ol></nav>");
@@ -298,7 +298,7 @@ fn several(content: &Content<'_>) -> String {
         text.push_str(&format!(
             "<h2 class=\"part\" id=\"group-{}\">{}</h2>{}<h3>Figures</h3>{}{}{}",
             section.group,
-            html(&content.book.groups[section.group].label),
+            html(&content.index.groups[section.group].label),
             group_tables(content, section),
             figures_note(section),
             cards(content, section, false),
@@ -306,7 +306,7 @@ fn several(content: &Content<'_>) -> String {
         ));
     }
     for (place, (variant, _)) in content.training.iter().enumerate() {
-        let label = match content.book.variants[*variant].as_str() {
+        let label = match content.index.variants[*variant].as_str() {
             "" => "Training".to_owned(),
             label => format!("Training with {label}"),
         };
@@ -336,8 +336,8 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
     };
     let figures = body.matches("<figure class=\"plot\">").count();
     let prior = content.sections.iter().any(|section| {
-        let group = &content.book.groups[section.group];
-        content.book.searches[group.search].as_in_paper()
+        let group = &content.index.groups[section.group];
+        content.index.searches[group.search].as_in_paper()
     });
     let about = if prior {
         format!(

@@ -44,9 +44,9 @@ fn paper_in<'c>(
     section: &Section<'_>,
     domain: usize,
 ) -> Option<&'c PaperDomain> {
-    let search = content.book.groups[section.group].search;
-    let known = content.book.domains[domain].paper;
-    known.filter(|_| content.book.searches[search].as_in_paper())
+    let search = content.index.groups[section.group].search;
+    let known = content.index.domains[domain].paper;
+    known.filter(|_| content.index.searches[search].as_in_paper())
 }
 
 /// The first two cells of a row: the domain, and its problems beside the paper's.
@@ -56,7 +56,7 @@ fn row_head(
     domain: usize,
     problems: usize,
 ) -> String {
-    let label = &content.book.domains[domain].label;
+    let label = &content.index.domains[domain].label;
     let beside = paper_in(content, section, domain).map_or(String::new(), |paper| {
         format!("<small class=\"paper\">paper {}</small>", paper.problems)
     });
@@ -131,7 +131,7 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
     }
     let mut body = String::new();
     for domain in domains(section) {
-        let label = &content.book.domains[domain].label;
+        let label = &content.index.domains[domain].label;
         let problems = names
             .iter()
             .filter_map(|name| Some(row_of(section, domain, name)?.wins.as_ref()?.problems));
@@ -211,7 +211,7 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
         .unwrap_or(0);
     let mut body = String::new();
     for row in rows {
-        let domain = &content.book.domains[row.domain];
+        let domain = &content.index.domains[row.domain];
         body.push_str(&format!(
             "<tr><th scope=\"row\" class=\"left\">{}</th>",
             html(&domain.label)
@@ -224,7 +224,7 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
             let deviation = cell
                 .deviation
                 .map_or(String::new(), |deviation| format!(" ± {deviation:.0}"));
-            let one_of_several = match content.book.variants.len() {
+            let one_of_several = match content.index.variants.len() {
                 1 => String::new(),
                 _ => format!("training={variant}&"),
             };
