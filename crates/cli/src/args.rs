@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use homing_learner::Simd;
 use homing_planner::search::SearchOptions;
 use homing_planner::{HeuristicKind, SearchKind};
 
+use crate::exit::{Exit, Failure};
 pub(crate) use crate::train::args::{ModelCommand, Train};
 
 /// A planner that learns
@@ -205,6 +207,16 @@ pub(crate) fn heuristic_parser() -> impl TypedValueParser<Value = HeuristicKind>
 pub(crate) fn search_parser() -> impl TypedValueParser<Value = SearchKind> {
     let of = |kind: SearchKind| PossibleValue::new(kind.name()).help(kind.description());
     PossibleValuesParser::new(SearchKind::ALL.map(of)).try_map(|name| name.parse::<SearchKind>())
+}
+
+/// The vector instructions that the variable `HOMING_SIMD` asks for.
+pub(crate) fn simd_from_environment() -> anyhow::Result<Option<Simd>> {
+    let Some(name) = std::env::var_os("HOMING_SIMD") else {
+        return Ok(None);
+    };
+    let simd = Simd::named(&name.to_string_lossy());
+    let wrong = |error| Failure::because(Exit::BadInput, format!("HOMING_SIMD: {error}"));
+    Ok(Some(simd.map_err(wrong)?))
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {

@@ -4,7 +4,7 @@ use homing::files::PlanFile;
 use homing::{Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
 use homing_planner::search::Limit;
 
-use crate::args::Solve;
+use crate::args::{Solve, simd_from_environment};
 use crate::exit::Exit;
 use crate::input::problem_source;
 use crate::output::print;
@@ -22,6 +22,7 @@ impl Solve {
                 weight: self.weight,
                 unit_cost: self.unit_cost,
                 threads: self.threads,
+                simd: simd_from_environment()?,
             },
             limits: SolveLimits {
                 max_evaluations: self.max_evaluations,
@@ -153,6 +154,7 @@ mod tests {
                         weight: if search.uses_weight() { 3.5 } else { 2.0 },
                         unit_cost: with_model,
                         threads: std::num::NonZeroUsize::new(2).filter(|_| with_model),
+                        simd: None,
                     },
                     limits: SolveLimits {
                         max_evaluations: Some(7),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{Learned, Model};
+use homing_learner::{Learned, Model, Simd};
 use homing_pddl::Problem;
 use homing_planner::search::{self, Limit, Limits, SearchOptions, SearchResult, Statistics};
 use homing_planner::{
@@ -14,11 +14,12 @@ use homing_planner::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::input::ProblemSource;
 use crate::model::load_model_for;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes, threads};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
 
 /// A problem to solve, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +62,9 @@ pub struct SearchConfig {
     pub unit_cost: bool,
     /// Threads that evaluate a model; all cores by default.
     pub threads: Option<NonZeroUsize>,
+    /// Vector instructions that evaluate a model; the best the processor has by default.
+    #[serde(with = "simd_name")]
+    pub simd: Option<Simd>,
 }
 
 impl Default for SearchConfig {
@@ -72,6 +76,7 @@ impl Default for SearchConfig {
             weight: SearchOptions::DEFAULT_WEIGHT,
             unit_cost: false,
             threads: None,
+            simd: None,
         }
     }
 }
@@ -408,7 +413,7 @@ fn run(
     };
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
         Some(model) => {
-            let learned = Learned::new(model, task, threads(config.threads));
+            let learned = Learned::new(model, task, compute(config.threads, config.simd));
             Box::new(learned.map_err(|error| Error::Model { path: None, error })?)
         }
         None => config.heuristic.build(task, costs),

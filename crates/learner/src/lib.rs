@@ -5,6 +5,7 @@
 //! [`Tabular`] solves the same decision process exactly where it is small.
 
 mod checkpoint;
+mod compute;
 mod config;
 mod counts;
 mod cut;
@@ -24,11 +25,15 @@ mod tabular;
 pub mod tensorboard;
 mod trainer;
 
-pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
+pub use compute::Compute;
+pub use config::{
+    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, Policy, Reduce, Reward, TrainConfig,
+};
 pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+pub use homing_nlm::{Simd, SimdError};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use ranking::{

@@ -8,7 +8,7 @@ use homing_pddl::Domain;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigProblem, TrainConfig};
+use crate::config::{ConfigProblems, TrainConfig};
 use crate::encode::Channels;
 use crate::seal::{holds, seal, unseal};
 use crate::signature::{Difference, Signature};
@@ -88,7 +88,7 @@ pub enum ModelError {
         reason: String,
     },
     /// The header's configuration makes no network.
-    Config(ConfigProblem),
+    Config(ConfigProblems),
     /// The problem has more objects than a network can tell apart.
     TooManyObjects {
         /// How many it has.
@@ -269,9 +269,8 @@ impl Model {
 }
 
 /// The network of a configuration for these channels.
-pub(crate) fn network(config: &TrainConfig, channels: &Channels) -> Result<Nlm, ConfigProblem> {
-    config.check()?;
-    Nlm::new(config.network(channels.count().to_vec())).map_err(ConfigProblem::Network)
+pub(crate) fn network(config: &TrainConfig, channels: &Channels) -> Result<Nlm, ConfigProblems> {
+    config.check(channels.count().to_vec())
 }
 
 fn read_view(tensors: &SafeTensors<'_>, view: &ParamView) -> Result<Vec<f32>, ModelError> {

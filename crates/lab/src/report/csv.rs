@@ -1,7 +1,7 @@
 //! The tables as CSV, every number with as many digits as there are.
 
 use super::text::csv as field;
-use super::{Content, Row, Section};
+use super::{Content, Row, Section, TrainingSection};
 use crate::paper::{self, PaperDomain};
 use crate::record::Outcome;
 use crate::statistics::Method;
@@ -149,10 +149,10 @@ pub(super) fn wins(content: &Content<'_>) -> String {
             wins.problems.to_string(),
             wins.seeds.to_string(),
             wins.best_seed.to_string(),
-            wins.best.0.to_string(),
-            wins.best.1.to_string(),
-            number(wins.mean.0),
-            number(wins.mean.1),
+            wins.best.learned.to_string(),
+            wins.best.base.to_string(),
+            number(wins.mean.learned),
+            number(wins.mean.base),
             shown(paper.map(|wins| wins.0)),
             shown(paper.map(|wins| wins.1)),
         ]);
@@ -176,7 +176,7 @@ pub(super) fn goals(content: &Content<'_>) -> String {
         "paper_mean",
         "paper_standard_deviation",
     ]);
-    for (variant, rows) in &content.training {
+    for TrainingSection { variant, rows } in &content.training {
         for row in rows {
             let domain = &content.index.domains[row.domain];
             for cell in &row.cells {
@@ -191,8 +191,8 @@ pub(super) fn goals(content: &Content<'_>) -> String {
                     number(cell.mean),
                     maybe(cell.deviation, number),
                     cell.best.to_string(),
-                    maybe(cell.test, |(p, _)| format!("{p:e}")),
-                    maybe(cell.test, |(_, method)| method_word(method).to_owned()),
+                    maybe(cell.test, |test| format!("{:e}", test.p)),
+                    maybe(cell.test, |test| method_word(test.method).to_owned()),
                     maybe(paper, |paper| number(paper.0)),
                     maybe(paper, |paper| number(paper.1)),
                 ]);
@@ -228,13 +228,13 @@ pub(super) fn objects(content: &Content<'_>) -> String {
             let mut fields = place(content, section, row);
             fields.extend([
                 shown(row.threshold),
-                bin.objects.0.to_string(),
-                bin.objects.1.to_string(),
+                bin.objects.least.to_string(),
+                bin.objects.most.to_string(),
                 bin.problems.to_string(),
                 shown(bin.base),
-                shown(bin.learned.map(|learned| learned.0)),
-                maybe(bin.learned, |learned| number(learned.1)),
-                shown(bin.learned.map(|learned| learned.2)),
+                shown(bin.learned.map(|learned| learned.least)),
+                maybe(bin.learned, |learned| number(learned.mean)),
+                shown(bin.learned.map(|learned| learned.most)),
             ]);
             table.row(&fields);
         }

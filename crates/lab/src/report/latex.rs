@@ -174,7 +174,7 @@ pub(super) fn wins(content: &Content<'_>) -> String {
             for name in &names {
                 let wins = row_of(section, domain, name).and_then(|row| row.wins.as_ref());
                 row.push_str(&wins.map_or(format!(" & {NOTHING} & {NOTHING}"), |wins| {
-                    format!(" & {} & {}", wins.best.0, wins.best.1)
+                    format!(" & {} & {}", wins.best.learned, wins.best.base)
                 }));
             }
             rows.push(row);
@@ -203,8 +203,9 @@ pub(super) fn goals(content: &Content<'_>) -> String {
          % Bold: the best of a row, and what does not differ from it significantly\n\
          % (two-sided Wilcoxon rank-sum test, p >= 0.05). Needs booktabs.\n",
     );
-    for (variant, training) in &content.training {
+    for training in &content.training {
         let mut names: Vec<&str> = training
+            .rows
             .iter()
             .flat_map(|row| row.cells.iter().map(|cell| cell.heuristic))
             .collect();
@@ -215,7 +216,7 @@ pub(super) fn goals(content: &Content<'_>) -> String {
             header.push_str(&format!(" & {}", symbol('h', name)));
         }
         let mut rows = Vec::new();
-        for row in training {
+        for row in &training.rows {
             let domain = &content.index.domains[row.domain];
             let mut line = escape(&domain.label);
             for name in &names {
@@ -246,7 +247,7 @@ pub(super) fn goals(content: &Content<'_>) -> String {
             }
         }
         let columns = format!("l{}", "r".repeat(names.len()));
-        let title = match content.index.variants[*variant].as_str() {
+        let title = match content.index.variants[training.variant].as_str() {
             "" => "all training",
             label => label,
         };

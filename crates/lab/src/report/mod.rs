@@ -66,12 +66,18 @@ struct Section<'a> {
     rows: Vec<Row<'a>>,
 }
 
+/// The rows of a way of training.
+struct TrainingSection<'a> {
+    variant: usize,
+    rows: Vec<goals::GoalsRow<'a>>,
+}
+
 /// All that a report says.
 struct Content<'a> {
     index: &'a RecordIndex<'a>,
     sections: Vec<Section<'a>>,
     /// One for each way of training that has records.
-    training: Vec<(usize, Vec<goals::GoalsRow<'a>>)>,
+    training: Vec<TrainingSection<'a>>,
 }
 
 impl<'a> Content<'a> {
@@ -100,8 +106,11 @@ impl<'a> Content<'a> {
             }
         });
         let training = (0..index.variants.len())
-            .map(|variant| (variant, goals::goals(index, variant)))
-            .filter(|(_, rows)| !rows.is_empty());
+            .map(|variant| TrainingSection {
+                variant,
+                rows: goals::goals(index, variant),
+            })
+            .filter(|section| !section.rows.is_empty());
         Self {
             index,
             sections: sections.collect(),
@@ -117,8 +126,9 @@ impl<'a> Content<'a> {
         heuristic: &str,
     ) -> Option<&goals::Goals<'a>> {
         let variant = self.index.groups[section.group].variant?;
-        let (_, rows) = self.training.iter().find(|(found, _)| *found == variant)?;
-        let row = rows.iter().find(|row| row.domain == domain)?;
+        let mut training = self.training.iter();
+        let training = training.find(|training| training.variant == variant)?;
+        let row = training.rows.iter().find(|row| row.domain == domain)?;
         row.cells.iter().find(|cell| cell.heuristic == heuristic)
     }
 }

@@ -21,8 +21,10 @@ fn legend(content: &Content<'_>) -> String {
         .sections
         .iter()
         .flat_map(|section| section.rows.iter().map(|row| row.pair.heuristic))
-        .chain(content.training.iter().flat_map(|(_, rows)| {
-            rows.iter()
+        .chain(content.training.iter().flat_map(|training| {
+            training
+                .rows
+                .iter()
                 .flat_map(|row| row.cells.iter().map(|cell| cell.heuristic))
         }))
         .collect();
@@ -54,11 +56,11 @@ fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> Stri
     let training = content
         .training
         .iter()
-        .find(|(found, _)| Some(*found) == variant);
+        .find(|training| Some(training.variant) == variant);
     let training = training.or(content.training.first()).filter(|_| with_goals);
     let mut places: BTreeSet<usize> = domains(section).into_iter().collect();
-    if let Some((_, rows)) = training {
-        places.extend(rows.iter().map(|row| row.domain));
+    if let Some(training) = training {
+        places.extend(training.rows.iter().map(|row| row.domain));
     }
     // Domains with a single figure share lines.
     let (mut text, mut single) = (String::new(), String::new());
@@ -70,7 +72,8 @@ fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> Stri
             .collect();
         let mut figures = scatter(content, section, &rows);
         figures.push_str(&solved_by_objects(content.index, &rows));
-        let goals = training.and_then(|(_, rows)| rows.iter().find(|row| row.domain == domain));
+        let goals =
+            training.and_then(|training| training.rows.iter().find(|row| row.domain == domain));
         if let Some(row) = goals {
             figures.push_str(&cumulative_goals(content.index, row));
         }
@@ -153,7 +156,10 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
                 .map(|wins| of(wins) as u64)
                 .sum()
         };
-        let (fewer, more) = (count(|wins| wins.best.0), count(|wins| wins.best.1));
+        let (fewer, more) = (
+            count(|wins| wins.best.learned),
+            count(|wins| wins.best.base),
+        );
         items.push_str(&format!(
             "<li class=\"k-{}\"><span class=\"key\">{}</span>: <i>H</i> {}. Its best seeds need fewer evaluations on {}, more on {}.</li>",
             class_of(name),
@@ -201,7 +207,7 @@ fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
 
 fn goals_table(content: &Content<'_>, place: usize) -> String {
     let steps: BTreeSet<u64> = content.training[place]
-        .1
+        .rows
         .iter()
         .flat_map(|row| {
             row.cells
@@ -210,7 +216,10 @@ fn goals_table(content: &Content<'_>, place: usize) -> String {
         })
         .collect();
     let steps: Vec<String> = steps.into_iter().map(integer).collect();
-    let cells = content.training[place].1.iter().flat_map(|row| &row.cells);
+    let cells = content.training[place]
+        .rows
+        .iter()
+        .flat_map(|row| &row.cells);
     let seeds = cells.map(|cell| cell.runs.len()).max().unwrap_or(0);
     format!(
         "<h3>Goals reached in training</h3>{}<p class=\"note\">{GOALS_NOTE} Ours: {} steps, {}; the paper: 20 seeds (50,000 steps in its text, 10,000 in the program that gives its numbers).</p>",
@@ -267,7 +276,7 @@ fn simple(content: &Content<'_>, section: &Section<'_>) -> String {
 /// Goals of one way of training: the table and a figure for each domain.
 fn training_part(content: &Content<'_>, place: usize) -> String {
     let figures: String = content.training[place]
-        .1
+        .rows
         .iter()
         .map(|row| (row, cumulative_goals(content.index, row)))
         .filter(|(_, figure)| !figure.is_empty())
@@ -305,8 +314,8 @@ fn several(content: &Content<'_>) -> String {
             time_table(content, section)
         ));
     }
-    for (place, (variant, _)) in content.training.iter().enumerate() {
-        let label = match content.index.variants[*variant].as_str() {
+    for (place, training) in content.training.iter().enumerate() {
+        let label = match content.index.variants[training.variant].as_str() {
             "" => "Training".to_owned(),
             label => format!("Training with {label}"),
         };

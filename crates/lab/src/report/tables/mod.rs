@@ -7,7 +7,7 @@ use super::figures::group_in_link;
 use super::heuristics::{class_of, heuristic_order, shown};
 use super::latex::{domains, heuristics, row_of};
 use super::text::{counted, html, link, tenths};
-use super::{Content, Section};
+use super::{Content, Section, TrainingSection};
 use crate::paper::{self, PaperDomain};
 use crate::statistics::Method;
 
@@ -171,16 +171,21 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
                 format!("<td{class}>{number}{mean}{beside}</td>")
             };
             body.push_str(&cell(
-                to_runs(content, section, &wins.best.0.to_string(), &of_learned),
-                wins.mean.0,
+                to_runs(
+                    content,
+                    section,
+                    &wins.best.learned.to_string(),
+                    &of_learned,
+                ),
+                wins.mean.learned,
                 paper.map(|paper| paper.0),
-                wins.best.0 > wins.best.1,
+                wins.best.learned > wins.best.base,
             ));
             body.push_str(&cell(
-                to_runs(content, section, &wins.best.1.to_string(), &of_base),
-                wins.mean.1,
+                to_runs(content, section, &wins.best.base.to_string(), &of_base),
+                wins.mean.base,
                 paper.map(|paper| paper.1),
-                wins.best.1 > wins.best.0,
+                wins.best.base > wins.best.learned,
             ));
         }
         body.push_str("</tr>");
@@ -196,7 +201,7 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
 }
 
 pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
-    let (variant, rows) = &content.training[place];
+    let TrainingSection { variant, rows } = &content.training[place];
     let mut names: Vec<&str> = rows
         .iter()
         .flat_map(|row| row.cells.iter().map(|cell| cell.heuristic))
@@ -233,12 +238,12 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
                 link(&domain.label),
                 link(name)
             );
-            let test = cell.test.map_or(String::new(), |(p, method)| {
-                let method = match method {
+            let test = cell.test.map_or(String::new(), |test| {
+                let method = match test.method {
                     Method::Exact => "exact",
                     Method::Asymptotic => "asymptotic",
                 };
-                format!("<small title=\"rank-sum test against the best of the row, {method}\">p {}</small>", probability(p))
+                format!("<small title=\"rank-sum test against the best of the row, {method}\">p {}</small>", probability(test.p))
             });
             let paper = domain.paper.zip(paper::column(name));
             let beside = paper.map_or(String::new(), |(paper, column)| {
