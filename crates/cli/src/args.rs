@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use homing::{LazyConfig, LearnWhen};
+use homing_learner::Simd;
 use homing_planner::search::SearchOptions;
 use homing_planner::{HeuristicKind, SearchKind};
 
+use crate::exit::{Exit, Failure};
 pub(crate) use crate::train::args::{ModelCommand, Train};
 
 /// A planner that learns
@@ -256,6 +258,16 @@ fn parse_share(text: &str) -> Result<f64, String> {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("a part is a number from 0 to 1".to_owned()),
     }
+}
+
+/// The vector instructions that the variable `HOMING_SIMD` asks for.
+pub(crate) fn simd_from_environment() -> anyhow::Result<Option<Simd>> {
+    let Some(name) = std::env::var_os("HOMING_SIMD") else {
+        return Ok(None);
+    };
+    let simd = Simd::named(&name.to_string_lossy());
+    let wrong = |error| Failure::because(Exit::BadInput, format!("HOMING_SIMD: {error}"));
+    Ok(Some(simd.map_err(wrong)?))
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {

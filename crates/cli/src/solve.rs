@@ -4,7 +4,7 @@ use homing::files::PlanFile;
 use homing::{LazyConfig, Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
 use homing_planner::search::Limit;
 
-use crate::args::Solve;
+use crate::args::{Solve, simd_from_environment};
 use crate::exit::Exit;
 use crate::input::problem_source;
 use crate::output::print;
@@ -31,6 +31,7 @@ impl Solve {
                 },
                 learn: self.learn,
                 seed: self.seed,
+                simd: simd_from_environment()?,
             },
             limits: SolveLimits {
                 max_evaluations: self.max_evaluations,
@@ -189,6 +190,7 @@ mod tests {
                             LearnWhen::Auto
                         },
                         seed: if search == SearchKind::Lazy { 5 } else { 0 },
+                        simd: None,
                     },
                     limits: SolveLimits {
                         max_evaluations: Some(7),

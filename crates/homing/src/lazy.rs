@@ -16,9 +16,9 @@ use homing_planner::search::{
 use homing_planner::{Costs, Heuristic, HeuristicKind, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
 
+use crate::compute::compute;
 use crate::error::Error;
 use crate::observe::{Notice, Observer};
-use crate::resources::threads;
 use crate::solve::SearchConfig;
 
 /// Settings of the lazy search. Each part can be switched off, to see what it brings.
@@ -143,7 +143,9 @@ pub(crate) fn search(
     };
     let mut heuristics: Vec<Box<dyn Heuristic + '_>> = Vec::new();
     if let (Some(model), None) = (model, &scorer) {
-        let learned = model.function().heuristic(task, threads(config.threads));
+        let learned = model
+            .function()
+            .heuristic(task, compute(config.threads, config.simd));
         heuristics.push(learned.map_err(model_error)?);
     }
     let mut kinds = vec![config.heuristic];

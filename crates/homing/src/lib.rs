@@ -10,6 +10,7 @@
 //! ```
 
 pub mod child;
+mod compute;
 mod error;
 mod evaluate;
 pub mod experiment;

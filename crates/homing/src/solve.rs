@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::AnyModel;
+use homing_learner::{AnyModel, Simd};
 use homing_pddl::Problem;
 use homing_planner::search::{
     self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
@@ -16,12 +16,13 @@ use homing_planner::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::input::ProblemSource;
 use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
 use crate::model::load_any_model_for;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes, threads};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
 
 /// A problem to solve, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,9 @@ pub struct SearchConfig {
     pub learn: LearnWhen,
     /// The seed of all that is drawn.
     pub seed: u64,
+    /// Vector instructions that evaluate a model; the best the processor has by default.
+    #[serde(with = "simd_name")]
+    pub simd: Option<Simd>,
 }
 
 impl Default for SearchConfig {
@@ -84,6 +88,7 @@ impl Default for SearchConfig {
             lazy: LazyConfig::default(),
             learn: LearnWhen::default(),
             seed: 0,
+            simd: None,
         }
     }
 }
@@ -435,7 +440,8 @@ fn run(
     };
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
         Some(model) => {
-            let learned = model.function().heuristic(task, threads(config.threads));
+            let compute = compute(config.threads, config.simd);
+            let learned = model.function().heuristic(task, compute);
             learned.map_err(|error| Error::Model { path: None, error })?
         }
         None => match config.heuristic.build_watched(task, costs, watch) {
