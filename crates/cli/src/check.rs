@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use homing::LimitWatch;
+use homing::input::defines;
 use homing_pddl::{Domain, Problem};
 use homing_planner::{GroundError, ground};
 
 use crate::args::Check;
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, defines, domain_and_problem, load_domain, load_problem};
+use crate::input::{Warnings, domain_and_problem, load_domain, load_problem};
 use crate::output::print;
-use crate::watch::{LimitWatch, catch_interrupts};
+use crate::watch::{SearchObserver, catch_interrupts};
 
 pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
     if let [file] = arguments.files.as_slice()
@@ -25,10 +27,10 @@ pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
     text.push_str(&problem_text(&problem));
     print(&text)?;
     catch_interrupts();
-    let mut watch = LimitWatch::new(None, None, false);
+    let observer = SearchObserver::new(false, false);
     let start = Instant::now();
-    let grounded = ground(&problem, &mut watch);
-    watch.finish();
+    let grounded = ground(&problem, &mut LimitWatch::new(None, None, &observer));
+    observer.finish();
     match grounded {
         Ok(task) => {
             let mut rows = Rows::new("ground task");
@@ -109,7 +111,7 @@ fn problem_text(problem: &Problem) -> String {
     rows.row("initial facts", problem.init.len());
     rows.row(
         "goals",
-        problem.goal.literals.len() + problem.goal.equalities.len(),
+        problem.goal.literals.len() + problem.goal.equalities.len() + problem.goal.formulas.len(),
     );
     rows.row(
         "metric",

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use homing::{Blame, Outcome};
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -35,6 +37,30 @@ pub(crate) enum Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+impl From<Blame> for Exit {
+    fn from(blame: Blame) -> Self {
+        match blame {
+            Blame::Pddl => Self::BadPddl,
+            Blame::Unsupported => Self::Unsupported,
+            Blame::Request => Self::BadInput,
+            Blame::Homing => Self::Bug,
+        }
+    }
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Solved => Self::Success,
+            Outcome::Unsolvable => Self::Unsolvable,
+            Outcome::Limit => Self::LimitReached,
+            Outcome::TimeLimit => Self::TimeLimit,
+            Outcome::MemoryLimit => Self::MemoryLimit,
+            Outcome::Interrupted => Self::Interrupted,
+        }
     }
 }
 

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use homing::files::NewFolder;
 use homing_lab::domains::{
     blocks, ferry, gripper, logistics, miconic, parking, satellite, visitall,
 };
+use homing_lab::layout::DOMAIN_FILE;
 use homing_lab::suite::{Draw, MANIFEST_FILE, draw};
 use homing_lab::{DomainName, Parameters, Suite};
 
 use crate::exit::{Exit, Failure};
-use crate::folder::{Counter, NewFolder, summary};
+use crate::folder::{Counter, summary};
 use crate::output::print;
 
 /// Draw random problems of the paper's eight domains
@@ -359,7 +361,7 @@ fn write(
             format!("nothing is left to write: {kept}; ask for more seeds or larger problems"),
         ));
     }
-    folder.write("domain.pddl", domain.text())?;
+    folder.write(DOMAIN_FILE, domain.text())?;
     for instance in &collection.instances {
         folder.write(&instance.draw.file(), &instance.problem.to_string())?;
     }

@@ -2,7 +2,6 @@
 
 mod args;
 mod check;
-mod child;
 mod evaluate;
 mod exit;
 mod experiment;
@@ -15,7 +14,6 @@ mod output;
 mod progress;
 mod quickstart;
 mod report;
-mod resources;
 mod solve;
 mod suite;
 mod train;
@@ -26,10 +24,11 @@ use std::process::ExitCode;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
-use crate::output::{forgive_broken_pipe, say, stdout_failure};
+use crate::output::{say, stdout_failure};
+use homing::files::forgive_broken_pipe;
 
 fn main() -> ExitCode {
-    child::follow_parent();
+    watch::follow_parent();
     let cli = match manual::parse() {
         Ok(cli) => cli,
         Err(message) => {
@@ -64,19 +63,45 @@ fn main() -> ExitCode {
     });
     match result {
         Ok(Ok(exit)) => exit.into(),
-        Ok(Err(error)) => {
-            let message = error.to_string();
-            if !message.is_empty() {
-                say(&format!("homing: {message}\n"));
-            }
-            error
-                .downcast_ref::<Failure>()
-                .map_or(Exit::Bug, |failure| failure.exit)
-                .into()
-        }
+        Ok(Err(error)) => fail(&error).into(),
         Err(_) => {
             say("homing: this is a bug in homing; please report it with the files that show it\n");
             Exit::Bug.into()
         }
+    }
+}
+
+/// Says what went wrong; the exit code for it.
+fn fail(error: &anyhow::Error) -> Exit {
+    let known = error.downcast_ref::<homing::Error>();
+    if let Some(homing::Error::Pddl(diagnostics)) = known {
+        say(&format!("{diagnostics}\n"));
+    } else {
+        let message = match known {
+            Some(known) => in_terms_of_flags(known),
+            None => error.to_string(),
+        };
+        if !message.is_empty() {
+            say(&format!("homing: {message}\n"));
+        }
+    }
+    match (known, error.downcast_ref::<Failure>()) {
+        (Some(known), _) => known.blame().into(),
+        (None, Some(failure)) => failure.exit,
+        (None, None) => Exit::Bug,
+    }
+}
+
+/// The message of an error, where a flag has to do with it in words that name the flag.
+fn in_terms_of_flags(error: &homing::Error) -> String {
+    match error {
+        homing::Error::ModelIsFolder { .. } => format!("{error}, which is for --seeds"),
+        homing::Error::Selection { problem, error } => {
+            format!("problem {problem} for --select: {error}")
+        }
+        homing::Error::NoValidationSuite { .. } => {
+            format!("{error}; `--select FOLDER` selects by problems of yours")
+        }
+        _ => error.to_string(),
     }
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args, Command, CommandFactory, FromArgMatches};
 use clap_complete::Shell;
+use homing::files::NewFolder;
 use homing_learner::TrainConfig;
 
 use crate::args::Cli;
 use crate::exit::{Exit, Failure};
-use crate::folder::NewFolder;
 use crate::output::print;
 
 /// The narrowest terminal that help is laid out for. Clap breaks lines of text, but not usages.

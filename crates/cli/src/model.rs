@@ -1,49 +1,14 @@
-//! `homing model`, and models as heuristics.
+//! `homing model`.
 
 use std::fmt::Write as _;
-use std::num::NonZeroUsize;
-use std::path::Path;
 
-use homing_learner::{Learned, Model};
-use homing_pddl::Domain;
-use homing_planner::Task;
+use homing::load_model;
+use homing_learner::Model;
 
 use crate::args::ModelCommand;
-use crate::exit::{Exit, Failure};
-use crate::input::read_bytes;
+use crate::exit::Exit;
 use crate::output::print;
 use crate::train::args::ModelAction;
-
-/// Reads a model file.
-pub(crate) fn load_model(path: &Path) -> anyhow::Result<Model> {
-    Model::from_file(&read_bytes(path)?)
-        .map_err(|error| Failure::because(Exit::BadInput, format!("{}: {error}", path.display())))
-}
-
-/// Reads a model file and makes sure it was trained for this domain.
-pub(crate) fn load_model_for(path: &Path, domain: &Domain) -> anyhow::Result<Model> {
-    let model = load_model(path)?;
-    model.check_domain(domain).map_err(|error| {
-        Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
-    })?;
-    Ok(model)
-}
-
-/// Threads to use: as asked for, else all cores.
-pub(crate) fn threads(asked: Option<NonZeroUsize>) -> usize {
-    let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    asked.map_or_else(all, NonZeroUsize::get)
-}
-
-/// A model as a heuristic for a task.
-pub(crate) fn learned<'t>(
-    model: &Model,
-    task: &'t Task,
-    asked: Option<NonZeroUsize>,
-) -> anyhow::Result<Learned<'t>> {
-    Learned::new(model, task, threads(asked))
-        .map_err(|error| Failure::because(Exit::BadInput, error.to_string()))
-}
 
 pub(crate) fn run(arguments: &ModelCommand) -> anyhow::Result<Exit> {
     let ModelAction::Show { file } = &arguments.action;

@@ -4,9 +4,11 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use homing::{Notice, Observer};
 use homing_lab::schedule::Progress;
 
 use crate::output::{clear_line, say, show_line};
+use crate::watch::{interrupted, tell};
 
 const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
@@ -34,7 +36,7 @@ impl TaskProgress {
         }
     }
 
-    pub(crate) fn show(&self, now: Progress) {
+    fn show(&self, now: Progress) {
         let mut state = self.state.lock().expect("no thread panics here");
         let pause = if self.live {
             BETWEEN_FRAMES
@@ -71,6 +73,20 @@ impl TaskProgress {
         if std::mem::take(&mut state.shown) && self.live {
             clear_line();
         }
+    }
+}
+
+impl Observer for TaskProgress {
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+
+    fn notice(&self, notice: &Notice) {
+        tell(notice);
+    }
+
+    fn task_ended(&self, now: Progress) {
+        self.show(now);
     }
 }
 

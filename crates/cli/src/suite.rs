@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use homing::files::write_whole;
+use homing::input::{entries, read_bytes};
+use homing_lab::layout::DOMAIN_FILE;
 use homing_lab::suite::{Dropped, FileProblem, MANIFEST_FILE, Manifest, Reason, manifest_of_files};
 use homing_pddl::{Diagnostics, Domain, Severity, Source, check_problem, parse};
 
 use crate::exit::{Exit, Failure};
 use crate::folder::{Counter, summary};
-use crate::input::{entries, load_domain, read_bytes};
-use crate::output::{print, say, write_whole};
+use crate::input::load_domain;
+use crate::output::{print, say};
 
 /// Check a folder of problems and write its manifest
 ///
@@ -30,8 +33,6 @@ pub(crate) struct Suite {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
-
-const DOMAIN_FILE: &str = "domain.pddl";
 
 pub(crate) fn run(arguments: &Suite) -> anyhow::Result<Exit> {
     let folder = &arguments.folder;

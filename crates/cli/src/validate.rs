@@ -1,10 +1,11 @@
 //! `homing validate`.
 
+use homing::input::{defines, read_bytes};
 use homing_planner::Plan;
 
 use crate::args::Validate;
 use crate::exit::{Exit, Failure};
-use crate::input::{Warnings, defines, domain_and_problem, load_problem, read_bytes};
+use crate::input::{Warnings, domain_and_problem, load_problem};
 use crate::output::print;
 
 pub(crate) fn run(arguments: &Validate) -> anyhow::Result<Exit> {

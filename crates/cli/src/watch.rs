@@ -1,13 +1,14 @@
-//! Clock, memory, Ctrl-C and the line of live progress.
+//! Ctrl-C, and looking on at what the library does.
 
 use std::io::IsTerminal;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use homing_planner::{Progress, Stop, Watch};
+use homing::{Notice, Observer, PlanningProgress};
+use homing_planner::Progress;
 
-use crate::output::{clear_line, show_line};
-use crate::resources::resident_bytes;
+use crate::input::{Warnings, show_warnings};
+use crate::output::{clear_line, say, show_line};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -27,120 +28,136 @@ pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// The clock is read at most once in so many evaluations or expansions.
-const WORK_BETWEEN_LOOKS: u64 = 64;
-
-/// Memory is read, and progress shown, at most this often.
-const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
-
-/// Watches limits and shows progress on standard error, if that is a terminal.
-pub(crate) struct LimitWatch {
-    start: Instant,
-    time_limit: Option<Duration>,
-    memory_limit: Option<u64>,
-    show: bool,
-    shown: bool,
-    last_work: u64,
-    last_slow_look: Instant,
-    search_start: Option<Instant>,
+/// To be called first thing: a run that works for another process ends with it, even if that is
+/// killed without a chance to say so.
+pub(crate) fn follow_parent() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+        let parent = std::env::var(homing::child::PARENT_VARIABLE)
+            .ok()
+            .and_then(|text| text.parse().ok());
+        let Some(parent): Option<i32> = parent else {
+            return;
+        };
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        // It may have ended before the line above.
+        if getppid().is_none_or(|now| now.as_raw_nonzero().get() != parent) {
+            std::process::exit(crate::exit::Exit::Interrupted as i32);
+        }
+    }
 }
 
-impl LimitWatch {
-    pub(crate) fn new(time_limit: Option<f64>, memory_limit: Option<u64>, quiet: bool) -> Self {
-        let now = Instant::now();
+/// Tells on standard error what the library wants to be known.
+pub(crate) fn tell(notice: &Notice) {
+    match notice {
+        Notice::Warnings(diagnostics) => show_warnings(diagnostics, Warnings::Show),
+        Notice::Grounded {
+            size,
+            reading,
+            grounding,
+        } => say(&format!(
+            "read in {:.3} s, grounded in {:.3} s: {} actions, {} propositions in {} variables, {} bytes a state\n",
+            reading.as_secs_f64(),
+            grounding.as_secs_f64(),
+            size.actions,
+            size.propositions,
+            size.variables,
+            size.bytes_per_state,
+        )),
+        Notice::LearnedHere(learned) => say(&format!(
+            "homing: no plan yet; learnt from {} small problems cut out of this one in {:.1} s, and \
+             searching on with that\n",
+            learned.cuts,
+            learned.cut_seconds + learned.fit_seconds
+        )),
+        Notice::Unsolvable(error) => say(&format!("{error}\n")),
+        Notice::LeftOut { file, error } => say(&format!(
+            "homing: {} is left out: {error}\n",
+            file.display()
+        )),
+        Notice::Raised { field, value } => say(&format!(
+            "homing: {field} is raised to {value}, the least with which a network can read this domain\n"
+        )),
+        Notice::SelectsBySuite { taken, of, domain } => say(&format!(
+            "homing: snapshots are tried on {taken} of the {of} problems of `homing generate --suite validation --domain {domain}`\n"
+        )),
+    }
+}
+
+/// Looks on at grounding and search: shows a line of progress, if standard error is a terminal.
+pub(crate) struct SearchObserver {
+    show: bool,
+    verbose: bool,
+    shown: Mutex<bool>,
+}
+
+impl SearchObserver {
+    /// `quiet` shows no line of progress, `verbose` says more than usual.
+    pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
         Self {
-            start: now,
-            time_limit: time_limit.map(Duration::from_secs_f64),
-            memory_limit,
             show: !quiet && std::io::stderr().is_terminal(),
-            shown: false,
-            last_work: 0,
-            last_slow_look: now,
-            search_start: None,
+            verbose,
+            shown: Mutex::new(false),
         }
     }
 
     /// Takes the line of progress away.
-    pub(crate) fn finish(&mut self) {
-        if std::mem::take(&mut self.shown) {
+    pub(crate) fn finish(&self) {
+        let mut shown = self.shown.lock().expect("no thread panics here");
+        if std::mem::take(&mut *shown) {
             clear_line();
         }
     }
+}
 
-    fn show(&mut self, progress: Progress) {
-        let elapsed = self.start.elapsed().as_secs_f64();
-        let line = match progress {
-            Progress::Grounding { actions } => {
-                format!("grounding: {actions} actions, {elapsed:.1} s")
+impl Observer for SearchObserver {
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+
+    fn notice(&self, notice: &Notice) {
+        self.finish();
+        match notice {
+            Notice::Warnings(diagnostics) if !self.verbose => {
+                show_warnings(diagnostics, Warnings::Count);
             }
-            Progress::Cutting { cuts, states } => {
-                format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")
-            }
-            Progress::Search {
-                evaluations,
-                expansions,
-                best,
-            } => {
-                let start = *self.search_start.get_or_insert_with(Instant::now);
-                let work = if evaluations > 1 {
-                    evaluations
-                } else {
-                    expansions
-                };
-                let rate = work as f64 / start.elapsed().as_secs_f64().max(0.01);
-                let best = best.map_or_else(String::new, |best| format!(", best h {best}"));
-                let unit = if evaluations > 1 {
-                    "evaluations"
-                } else {
-                    "expansions"
-                };
-                format!("search: {work} {unit}{best}, {rate:.0}/s, {elapsed:.1} s")
-            }
-        };
-        show_line(&line);
-        self.shown = true;
+            Notice::Grounded { .. } if !self.verbose => {}
+            notice => tell(notice),
+        }
+    }
+
+    fn planning(&self, planning: &PlanningProgress) {
+        if self.show {
+            show_line(&line(planning));
+            *self.shown.lock().expect("no thread panics here") = true;
+        }
     }
 }
 
-impl Watch for LimitWatch {
-    fn poll(&mut self, progress: Progress) -> Option<Stop> {
-        let work = match progress {
-            Progress::Grounding { .. } | Progress::Cutting { .. } => u64::MAX,
-            Progress::Search {
-                evaluations,
-                expansions,
-                ..
-            } => evaluations.max(expansions),
-        };
-        if let Progress::Search { .. } = progress {
-            if self.search_start.is_none() {
-                self.search_start = Some(Instant::now());
-                self.last_work = 0;
-            } else if work < self.last_work + WORK_BETWEEN_LOOKS {
-                return None;
-            }
-            self.last_work = work;
+fn line(planning: &PlanningProgress) -> String {
+    let elapsed = planning.elapsed.as_secs_f64();
+    match planning.progress {
+        Progress::Grounding { actions } => {
+            format!("grounding: {actions} actions, {elapsed:.1} s")
         }
-        if interrupted() {
-            return Some(Stop::Interrupted);
+        Progress::Landmarks { found } => format!("landmarks: {found}, {elapsed:.1} s"),
+        Progress::Cutting { cuts, states } => {
+            format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")
         }
-        let now = Instant::now();
-        if self
-            .time_limit
-            .is_some_and(|limit| now - self.start >= limit)
-        {
-            return Some(Stop::Time);
+        Progress::Search {
+            evaluations,
+            expansions,
+            best,
+        } => {
+            let (work, unit) = if evaluations > 1 {
+                (evaluations, "evaluations")
+            } else {
+                (expansions, "expansions")
+            };
+            let rate = work as f64 / planning.searching.as_secs_f64().max(0.01);
+            let best = best.map_or_else(String::new, |best| format!(", best h {best}"));
+            format!("search: {work} {unit}{best}, {rate:.0}/s, {elapsed:.1} s")
         }
-        if now - self.last_slow_look >= BETWEEN_SLOW_LOOKS {
-            self.last_slow_look = now;
-            let over = |limit| resident_bytes().is_some_and(|bytes| bytes >= limit);
-            if self.memory_limit.is_some_and(over) {
-                return Some(Stop::Memory);
-            }
-            if self.show {
-                self.show(progress);
-            }
-        }
-        None
     }
 }

@@ -1,5 +1,6 @@
 //! Checkpoints: everything a run depends on, so that it goes on as if it had never been stopped.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use homing_nlm::SplitMix64;
@@ -7,11 +8,13 @@ use homing_planner::Task;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::compute::Compute;
 use crate::config::TrainConfig;
 use crate::model::{from_bytes, to_bytes};
 use crate::record::TrainError;
 use crate::seal::{holds, seal, unseal};
-use crate::trainer::Trainer;
+use crate::state_space::Position;
+use crate::trainer::{Episode, Trainer};
 
 /// The version of the format written.
 const VERSION: u32 = 1;
@@ -39,12 +42,57 @@ struct Header {
     sgd_steps: u64,
     goals: u64,
     resets: u64,
-    /// World, packed state, length.
-    episode: Option<(u32, Vec<u32>, usize)>,
+    episode: Option<SavedEpisode>,
     recent_losses: Vec<f64>,
-    /// For each stored state, oldest first: world, and whether SGD has used it. The packed states
-    /// are in the array `replay`, one behind the other.
-    replay: Vec<(u32, bool)>,
+    /// The stored states, oldest first.
+    replay: Vec<SavedEntry>,
+}
+
+/// The episode under way; three numbers in the file.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "(u32, Vec<u32>, usize)", into = "(u32, Vec<u32>, usize)")]
+struct SavedEpisode {
+    space: u32,
+    packed_state: Vec<u32>,
+    length: usize,
+}
+
+impl From<(u32, Vec<u32>, usize)> for SavedEpisode {
+    fn from((space, packed_state, length): (u32, Vec<u32>, usize)) -> Self {
+        Self {
+            space,
+            packed_state,
+            length,
+        }
+    }
+}
+
+impl From<SavedEpisode> for (u32, Vec<u32>, usize) {
+    fn from(episode: SavedEpisode) -> Self {
+        (episode.space, episode.packed_state, episode.length)
+    }
+}
+
+/// A state of the replay memory; a pair in the file. The packed states are in the array `replay`,
+/// one behind the other.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(from = "(u32, bool)", into = "(u32, bool)")]
+struct SavedEntry {
+    space: u32,
+    /// Whether SGD has used it.
+    seen: bool,
+}
+
+impl From<(u32, bool)> for SavedEntry {
+    fn from((space, seen): (u32, bool)) -> Self {
+        Self { space, seen }
+    }
+}
+
+impl From<SavedEntry> for (u32, bool) {
+    fn from(entry: SavedEntry) -> Self {
+        (entry.space, entry.seen)
+    }
 }
 
 /// A hash of a problem's text (FNV-1a).
@@ -65,27 +113,32 @@ impl<'t> Trainer<'t> {
         let failed = |error: &dyn std::fmt::Display| TrainError::Checkpoint(error.to_string());
         let mut words: Vec<u32> = Vec::new();
         let mut replay = Vec::new();
-        for (_, entry) in self.replay.history() {
-            words.extend_from_slice(self.worlds[entry.world as usize].state(entry.node));
-            replay.push((entry.world, entry.seen));
+        for entry in self.replay.history() {
+            let Position { space, node } = entry.position;
+            words.extend_from_slice(self.spaces[space as usize].state(node));
+            replay.push(SavedEntry {
+                space,
+                seen: entry.seen,
+            });
         }
         let header = Header {
             version: VERSION,
             config: self.config.clone(),
             seed: self.seed,
-            problems: self.worlds.iter().map(|world| hash(world.task)).collect(),
+            problems: self.spaces.iter().map(|space| hash(space.task)).collect(),
             random: self.random.state(),
             adam_steps: self.adam.steps(),
             steps: self.steps,
             sgd_steps: self.sgd_steps,
             goals: self.goals,
             resets: self.resets,
-            episode: self.episode.map(|(world, node, length)| {
-                (
-                    world,
-                    self.worlds[world as usize].state(node).to_vec(),
+            episode: self.episode.map(|Episode { position, length }| {
+                let space = &self.spaces[position.space as usize];
+                SavedEpisode {
+                    space: position.space,
+                    packed_state: space.state(position.node).to_vec(),
                     length,
-                )
+                }
             }),
             recent_losses: self.recent_losses.clone(),
             replay,
@@ -117,7 +170,11 @@ impl<'t> Trainer<'t> {
     /// # Errors
     ///
     /// If the checkpoint is damaged or of another run.
-    pub fn resume(tasks: &'t [Task], bytes: &[u8], threads: usize) -> Result<Self, TrainError> {
+    pub fn resume<T: Borrow<Task>>(
+        tasks: &'t [T],
+        bytes: &[u8],
+        compute: impl Into<Compute>,
+    ) -> Result<Self, TrainError> {
         let broken = |error: &dyn std::fmt::Display| {
             TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
         };
@@ -147,11 +204,11 @@ impl<'t> Trainer<'t> {
         if !holds(&sum, &text, arrays) {
             return Err(broken(&"its checksum does not fit its content"));
         }
-        let mut trainer = Self::new(tasks, header.config, header.seed, threads)?;
+        let mut trainer = Self::new(tasks, header.config, header.seed, compute)?;
         let problems: Vec<u64> = trainer
-            .worlds
+            .spaces
             .iter()
-            .map(|world| hash(world.task))
+            .map(|space| hash(space.task))
             .collect();
         if problems != header.problems {
             return Err(TrainError::Checkpoint(
@@ -184,10 +241,10 @@ impl<'t> Trainer<'t> {
             .map(|&chunk| u32::from_le_bytes(chunk))
             .collect();
         let mut rest = words.as_slice();
-        for (world, seen) in header.replay {
+        for SavedEntry { space, seen } in header.replay {
             let state = trainer
-                .worlds
-                .get_mut(world as usize)
+                .spaces
+                .get_mut(space as usize)
                 .ok_or_else(|| broken(&"replay"))?;
             let width = state.task.encoding().words();
             if rest.len() < width {
@@ -196,17 +253,22 @@ impl<'t> Trainer<'t> {
             let (words, remaining) = rest.split_at(width);
             rest = remaining;
             let node = state.node_of(words);
-            trainer.store(world, node, seen);
+            trainer.store(Position { space, node }, seen);
         }
-        if let Some((world, words, length)) = header.episode {
+        if let Some(episode) = header.episode {
+            let space = episode.space;
             let state = trainer
-                .worlds
-                .get_mut(world as usize)
+                .spaces
+                .get_mut(space as usize)
                 .ok_or_else(|| broken(&"episode"))?;
-            if words.len() != state.task.encoding().words() {
+            if episode.packed_state.len() != state.task.encoding().words() {
                 return Err(broken(&"episode"));
             }
-            trainer.episode = Some((world, state.node_of(&words), length));
+            let node = state.node_of(&episode.packed_state);
+            trainer.episode = Some(Episode {
+                position: Position { space, node },
+                length: episode.length,
+            });
         }
         Ok(trainer)
     }

@@ -14,7 +14,7 @@ struct Place {
     uses: u32,
 }
 
-/// The encodings of one world's nodes.
+/// The encodings of one space's nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Encodings {
     words: Vec<u16>,

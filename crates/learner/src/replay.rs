@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use homing_nlm::SplitMix64;
 
 use crate::config::CapacityOf;
+use crate::state_space::Position;
 
-/// A stored state: the world it belongs to and its node there.
+/// A stored state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) world: u32,
-    pub(crate) node: u32,
+    pub(crate) position: Position,
     /// Whether SGD has used it.
     pub(crate) seen: bool,
     /// When it came, counted over all buckets.
@@ -63,13 +63,7 @@ impl Replay {
     }
 
     /// Stores a state; returns the one that had to leave for it.
-    pub(crate) fn push(
-        &mut self,
-        bucket: usize,
-        world: u32,
-        node: u32,
-        seen: bool,
-    ) -> Option<Entry> {
+    pub(crate) fn push(&mut self, bucket: usize, position: Position, seen: bool) -> Option<Entry> {
         let target = &mut self.buckets[bucket];
         if !seen {
             target
@@ -77,8 +71,7 @@ impl Replay {
                 .push_back(target.removed + target.entries.len() as u64);
         }
         target.entries.push_back(Entry {
-            world,
-            node,
+            position,
             seen,
             arrival: self.arrivals,
         });
@@ -130,15 +123,11 @@ impl Replay {
         )
     }
 
-    /// All entries with their buckets, oldest first: pushing them again gives the same memory.
-    pub(crate) fn history(&self) -> Vec<(usize, Entry)> {
-        let mut all: Vec<(usize, Entry)> = self
-            .buckets
-            .iter()
-            .enumerate()
-            .flat_map(|(index, bucket)| bucket.entries.iter().map(move |&entry| (index, entry)))
-            .collect();
-        all.sort_by_key(|(_, entry)| entry.arrival);
+    /// All entries, oldest first: pushing them again gives the same memory.
+    pub(crate) fn history(&self) -> Vec<Entry> {
+        let entries = self.buckets.iter().flat_map(|bucket| &bucket.entries);
+        let mut all: Vec<Entry> = entries.copied().collect();
+        all.sort_by_key(|entry| entry.arrival);
         all
     }
 }
@@ -147,14 +136,19 @@ impl Replay {
 mod tests {
     use super::*;
 
+    fn at(node: u32) -> Position {
+        Position { space: 0, node }
+    }
+
     #[test]
     fn unseen_states_come_first_and_no_state_twice() {
         let mut replay = Replay::new(1, 100, CapacityOf::Bucket);
         let mut random = SplitMix64::new(1);
         for node in 0..30 {
-            replay.push(0, 0, node, false);
+            replay.push(0, at(node), false);
         }
-        let nodes = |entries: Vec<Entry>| entries.iter().map(|e| e.node).collect::<Vec<_>>();
+        let nodes =
+            |entries: Vec<Entry>| entries.iter().map(|e| e.position.node).collect::<Vec<_>>();
         let first = nodes(replay.draw(25, &mut random).unwrap());
         assert_eq!(first, (0..25).collect::<Vec<_>>());
         let mut second = nodes(replay.draw(25, &mut random).unwrap());
@@ -169,24 +163,24 @@ mod tests {
         let mut random = SplitMix64::new(1);
         let mut replay = Replay::new(2, 3, CapacityOf::Memory);
         for node in 0..4 {
-            replay.push(usize::from(node > 0), 0, node, false);
+            replay.push(usize::from(node > 0), at(node), false);
         }
         assert_eq!(replay.len(), 3);
         let left: Vec<u32> = replay
             .history()
             .iter()
-            .map(|(_, entry)| entry.node)
+            .map(|entry| entry.position.node)
             .collect();
         assert_eq!(left, [1, 2, 3]);
 
         let mut replay = Replay::new(2, 3, CapacityOf::Bucket);
         for node in 0..8 {
-            replay.push((node % 2) as usize, 0, node, false);
+            replay.push((node % 2) as usize, at(node), false);
         }
         let left: Vec<u32> = replay
             .history()
             .iter()
-            .map(|(_, entry)| entry.node)
+            .map(|entry| entry.position.node)
             .collect();
         assert_eq!(left, [2, 3, 4, 5, 6, 7]);
         assert!(replay.draw(4, &mut random).is_none());

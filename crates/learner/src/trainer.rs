@@ -4,12 +4,14 @@
 //! an action drawn from the softmax of Q. Learning: a batch of stored states, each with the
 //! expectation of Q under the target network as its target, and one step of Adam on the residual.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::time::Instant;
 
 use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
 use homing_planner::{Costs, Task};
 
+use crate::compute::Compute;
 use crate::config::{BucketBy, Policy, TrainConfig};
 use crate::encode::Channels;
 use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
@@ -17,7 +19,7 @@ use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
 use crate::replay::{Entry, Replay};
 use crate::shaping::{Mdp, softmax_mean, softmax_pick};
 use crate::signature::Signature;
-use crate::world::{INITIAL, Successor, World};
+use crate::state_space::{INITIAL, Node, Position, StateSpace, Successor};
 
 /// A training run. Each call of [`step`](Self::step) is one step of the algorithm; what a step does
 /// depends on the tasks, the configuration and the seed alone.
@@ -30,8 +32,8 @@ pub struct Trainer<'t> {
     nlm: Nlm,
     simd: Simd,
     workspace: Workspace,
-    pub(crate) worlds: Vec<World<'t>>,
-    /// The worlds there is something to learn in.
+    pub(crate) spaces: Vec<StateSpace<'t>>,
+    /// The spaces there is something to learn in.
     pub(crate) learnable: Vec<u32>,
     pub(crate) replay: Replay,
     pub(crate) random: SplitMix64,
@@ -46,8 +48,7 @@ pub struct Trainer<'t> {
     pub(crate) sgd_steps: u64,
     pub(crate) goals: u64,
     pub(crate) resets: u64,
-    /// World, node and length of the episode under way.
-    pub(crate) episode: Option<(u32, u32, usize)>,
+    pub(crate) episode: Option<Episode>,
     /// The losses of the last 100 SGD steps, as a ring.
     pub(crate) recent_losses: Vec<f64>,
     gradient: Vec<f32>,
@@ -55,21 +56,30 @@ pub struct Trainer<'t> {
     timings: Timings,
 }
 
+/// The episode under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Episode {
+    pub(crate) position: Position,
+    /// Actions taken.
+    pub(crate) length: usize,
+}
+
 /// How many losses the summary is a mean of.
 const RECENT: usize = 100;
 
 impl<'t> Trainer<'t> {
-    /// Begins a run. The number of threads never changes a number.
+    /// Begins a run on tasks, owned or shared. The number of threads never changes a number.
     ///
     /// # Errors
     ///
     /// If the problems or the configuration are of no use.
-    pub fn new(
-        tasks: &'t [Task],
+    pub fn new<T: Borrow<Task>>(
+        tasks: &'t [T],
         config: TrainConfig,
         seed: u64,
-        threads: usize,
+        compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
+        let tasks: Vec<&'t Task> = tasks.iter().map(Borrow::borrow).collect();
         let first = tasks.first().ok_or(TrainError::NoProblems)?;
         let domain = &first.problem().domain;
         let signature = Signature::of(domain);
@@ -88,7 +98,7 @@ impl<'t> Trainer<'t> {
         }
         let channels = Channels::new(&signature, config.types_as_predicates);
         let nlm = network(&config, &channels)?;
-        let simd = Simd::from_env().map_err(TrainError::Simd)?;
+        let Compute { threads, simd } = compute.into();
         let mdp = Mdp {
             gamma: config.gamma,
             reward: config.reward,
@@ -98,16 +108,18 @@ impl<'t> Trainer<'t> {
         } else {
             Costs::Task
         };
-        let (buckets, bucket_count) = buckets(tasks, config.bucket_by);
-        let mut worlds: Vec<World<'t>> = tasks
+        let (buckets, bucket_count) = buckets(&tasks, config.bucket_by);
+        let mut spaces: Vec<StateSpace<'t>> = tasks
             .iter()
             .zip(buckets)
-            .map(|(task, bucket)| World::new(task, bucket, config.heuristic, costs, mdp, &channels))
+            .map(|(task, bucket)| {
+                StateSpace::new(task, bucket, config.heuristic, costs, mdp, &channels)
+            })
             .collect();
-        let learnable: Vec<u32> = (0..worlds.len() as u32)
+        let learnable: Vec<u32> = (0..spaces.len() as u32)
             .filter(|&index| {
-                let world = &mut worlds[index as usize];
-                !world.node(INITIAL).is_goal && !world.is_dead(INITIAL)
+                let space = &mut spaces[index as usize];
+                !space.node(INITIAL).is_goal && !space.is_dead(INITIAL)
             })
             .collect();
         if learnable.is_empty() {
@@ -123,7 +135,7 @@ impl<'t> Trainer<'t> {
             mdp,
             simd,
             workspace: Workspace::new(threads),
-            worlds,
+            spaces,
             learnable,
             replay: Replay::new(bucket_count, config.replay_capacity, config.capacity_of),
             // Weights and walks must not share their numbers.
@@ -221,36 +233,48 @@ impl<'t> Trainer<'t> {
     }
 
     /// Puts a state into the replay memory, with all that learning from it takes but the network.
-    pub(crate) fn store(&mut self, world: u32, node: u32, seen: bool) {
+    pub(crate) fn store(&mut self, position: Position, seen: bool) {
         let start = Instant::now();
-        let entered = &mut self.worlds[world as usize];
-        entered.enter(node);
-        let left = self.replay.push(entered.bucket, world, node, seen);
+        let entered = &mut self.spaces[position.space as usize];
+        entered.enter(position.node);
+        let left = self.replay.push(entered.bucket, position, seen);
         if let Some(left) = left {
-            self.worlds[left.world as usize].leave(left.node);
+            let Position { space, node } = left.position;
+            self.spaces[space as usize].leave(node);
         }
         self.timings.planning += start.elapsed();
     }
 
     /// One action of the episode under way, or the first one of a new episode.
     fn act(&mut self) -> Result<(), TrainError> {
-        let (world, node, length) = match self.episode {
+        let Episode { position, length } = match self.episode {
             Some(episode) => episode,
             None => {
-                let world = self.learnable[self.random.below(self.learnable.len())];
-                self.store(world, INITIAL, false);
-                (world, INITIAL, 0)
+                let space = self.learnable[self.random.below(self.learnable.len())];
+                let position = Position {
+                    space,
+                    node: INITIAL,
+                };
+                self.store(position, false);
+                Episode {
+                    position,
+                    length: 0,
+                }
             }
         };
+        let space = position.space;
         let start = Instant::now();
-        let successors: Vec<Successor> = self.worlds[world as usize].expand(node).to_vec();
+        let successors: Vec<Successor> = self.spaces[space as usize].expand(position.node).to_vec();
         self.timings.planning += start.elapsed();
-        let nodes: Vec<(u32, u32)> = successors.iter().map(|s| (world, s.node)).collect();
-        let residuals = self.residuals(&nodes, Network::Online);
+        let positions: Vec<Position> = successors
+            .iter()
+            .map(|&Successor { node, .. }| Position { space, node })
+            .collect();
+        let residuals = self.residuals(&positions, Network::Online);
         let values: Vec<f64> = successors
             .iter()
             .zip(&residuals)
-            .map(|(successor, &residual)| self.action_value(world, *successor, residual))
+            .map(|(successor, &residual)| self.action_value(space, *successor, residual))
             .collect();
         if values.iter().any(|value| !value.is_finite()) {
             return Err(TrainError::Diverged {
@@ -275,22 +299,29 @@ impl<'t> Trainer<'t> {
         };
         let next = successors[chosen].node;
         let start = Instant::now();
-        let is_dead = self.worlds[world as usize].is_dead(next);
+        let is_dead = self.spaces[space as usize].is_dead(next);
         self.timings.planning += start.elapsed();
-        let is_goal = self.worlds[world as usize].node(next).is_goal;
+        let is_goal = self.spaces[space as usize].node(next).is_goal;
         if !is_dead {
-            self.store(world, next, false);
+            self.store(Position { space, node: next }, false);
         }
         self.goals += u64::from(is_goal);
         let over = is_goal || is_dead || length + 1 == self.config.max_episode_length;
         self.resets += u64::from(over);
-        self.episode = (!over).then_some((world, next, length + 1));
+        self.episode = (!over).then_some(Episode {
+            position: Position { space, node: next },
+            length: length + 1,
+        });
         Ok(())
     }
 
+    fn node(&self, position: Position) -> &Node {
+        self.spaces[position.space as usize].node(position.node)
+    }
+
     /// Q(s, a) = r + γ V(s'), with V(s') = residual(s') + φ(s'), and 0 at a goal.
-    fn action_value(&self, world: u32, successor: Successor, residual: f32) -> f64 {
-        let node = self.worlds[world as usize].node(successor.node);
+    fn action_value(&self, space: u32, successor: Successor, residual: f32) -> f64 {
+        let node = self.spaces[space as usize].node(successor.node);
         let value = if node.is_goal {
             0.0
         } else {
@@ -299,33 +330,33 @@ impl<'t> Trainer<'t> {
         self.mdp.reward(successor.cost, node.is_goal) + self.mdp.discount(successor.cost) * value
     }
 
-    /// The network's residual at nodes of equal object count.
-    fn residuals(&mut self, nodes: &[(u32, u32)], which: Network) -> Vec<f32> {
-        if nodes.is_empty() {
+    /// The network's residual at states of equal object count.
+    fn residuals(&mut self, positions: &[Position], which: Network) -> Vec<f32> {
+        if positions.is_empty() {
             return Vec::new();
         }
-        self.encode(nodes);
+        self.encode(positions);
         let start = Instant::now();
         let prepared = match which {
             Network::Online => &self.online,
             Network::Target => &self.target,
         };
-        let batch: Vec<&Structure> = self.structures[..nodes.len()].iter().collect();
+        let batch: Vec<&Structure> = self.structures[..positions.len()].iter().collect();
         let residuals = prepared
             .evaluate(&batch, &mut self.workspace)
-            .expect("worlds encode what the network reads");
+            .expect("spaces encode what the network reads");
         self.timings.network += start.elapsed();
         residuals
     }
 
-    /// Writes the encodings of nodes into the first of `structures`.
-    fn encode(&mut self, nodes: &[(u32, u32)]) {
+    /// Writes the encodings of states into the first of `structures`.
+    fn encode(&mut self, positions: &[Position]) {
         let start = Instant::now();
-        while self.structures.len() < nodes.len() {
+        while self.structures.len() < positions.len() {
             self.structures.push(Structure::default());
         }
-        for (&(world, node), structure) in nodes.iter().zip(&mut self.structures) {
-            self.worlds[world as usize].encode(node, structure);
+        for (&Position { space, node }, structure) in positions.iter().zip(&mut self.structures) {
+            self.spaces[space as usize].encode(node, structure);
         }
         self.timings.planning += start.elapsed();
     }
@@ -342,13 +373,10 @@ impl<'t> Trainer<'t> {
         let targets = self.targets(&batch);
         let potentials: Vec<f64> = batch
             .iter()
-            .map(|entry| self.worlds[entry.world as usize].node(entry.node).potential)
+            .map(|entry| self.node(entry.position).potential)
             .collect();
-        let nodes: Vec<(u32, u32)> = batch
-            .iter()
-            .map(|entry| (entry.world, entry.node))
-            .collect();
-        self.encode(&nodes);
+        let positions: Vec<Position> = batch.iter().map(|entry| entry.position).collect();
+        self.encode(&positions);
         let start = Instant::now();
         let size = batch.len() as f64;
         let structures: Vec<&Structure> = self.structures[..batch.len()].iter().collect();
@@ -366,10 +394,10 @@ impl<'t> Trainer<'t> {
                 |index, residual| ((f64::from(residual) - residual_targets[index]) / size) as f32,
                 &mut self.gradient,
             )
-            .expect("worlds encode what the network reads");
+            .expect("spaces encode what the network reads");
         let mut record = SgdRecord::default();
         for (index, entry) in batch.iter().enumerate() {
-            let node = self.worlds[entry.world as usize].node(entry.node);
+            let node = self.node(entry.position);
             let value = f64::from(residuals[index]) + potentials[index];
             let error = value - targets[index];
             record.loss += 0.5 * error * error / size;
@@ -425,43 +453,44 @@ impl<'t> Trainer<'t> {
     fn targets(&mut self, batch: &[Entry]) -> Vec<f64> {
         let version = self.target_version;
         let start = Instant::now();
-        let mut wanted: Vec<(u32, u32)> = Vec::new();
+        let mut wanted: Vec<Position> = Vec::new();
         for entry in batch {
-            let world = &mut self.worlds[entry.world as usize];
-            if world.node(entry.node).is_goal {
+            let at = entry.position;
+            let space = &mut self.spaces[at.space as usize];
+            if space.node(at.node).is_goal {
                 continue;
             }
-            for index in 0..world.expand(entry.node).len() {
-                let successor = world.expand(entry.node)[index].node;
-                let node = world.node_mut(successor);
+            for index in 0..space.expand(at.node).len() {
+                let successor = space.expand(at.node)[index].node;
+                let node = space.node_mut(successor);
                 if node.target_version != version && !node.is_goal {
                     // Marked now, so that it is listed once; its value follows below.
                     node.target_version = version;
-                    wanted.push((entry.world, successor));
+                    wanted.push(Position {
+                        space: at.space,
+                        node: successor,
+                    });
                 }
             }
         }
         self.timings.planning += start.elapsed();
         let residuals = self.residuals(&wanted, Network::Target);
-        for (&(world, node), residual) in wanted.iter().zip(residuals) {
-            self.worlds[world as usize].node_mut(node).target = residual;
+        for (&Position { space, node }, residual) in wanted.iter().zip(residuals) {
+            self.spaces[space as usize].node_mut(node).target = residual;
         }
         batch
             .iter()
             .map(|entry| {
-                if self.worlds[entry.world as usize].node(entry.node).is_goal {
+                let Position { space, node } = entry.position;
+                if self.spaces[space as usize].node(node).is_goal {
                     return 0.0;
                 }
-                let successors = self.worlds[entry.world as usize]
-                    .expand(entry.node)
-                    .to_vec();
+                let successors = self.spaces[space as usize].expand(node).to_vec();
                 let values: Vec<f64> = successors
                     .iter()
                     .map(|&successor| {
-                        let target = self.worlds[entry.world as usize]
-                            .node(successor.node)
-                            .target;
-                        self.action_value(entry.world, successor, target)
+                        let target = self.spaces[space as usize].node(successor.node).target;
+                        self.action_value(space, successor, target)
                     })
                     .collect();
                 softmax_mean(&values, self.config.temperature)
@@ -486,7 +515,7 @@ enum Network {
 }
 
 /// The bucket of each task, and how many there are.
-fn buckets(tasks: &[Task], by: BucketBy) -> (Vec<usize>, usize) {
+fn buckets(tasks: &[&Task], by: BucketBy) -> (Vec<usize>, usize) {
     let mut index: HashMap<(usize, Vec<&str>), usize> = HashMap::new();
     let buckets = tasks
         .iter()

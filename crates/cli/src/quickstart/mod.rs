@@ -8,14 +8,19 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use homing::experiment::{Done, FolderLock, Runner};
+use homing::files::{NewFolder, write_whole};
+use homing::resources::threads;
+use homing::{Observer, ReportRequest};
 use homing_lab::DomainName;
 use homing_lab::domains::{Parameters, blocks};
 use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
+use homing_lab::layout::{ExperimentFolder, ModelFiles};
 use homing_lab::report::integer;
 use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::{Draw, Suite, draw};
@@ -23,9 +28,7 @@ use homing_learner::Signature;
 
 use crate::args::parse_positive;
 use crate::exit::{Exit, Failure};
-use crate::experiment::{Laboratory, There, lock, remove_leftovers};
-use crate::model::threads;
-use crate::output::{make_folder, print, say, write_whole};
+use crate::output::{print, say};
 use crate::progress::duration;
 use crate::watch::{catch_interrupts, interrupted};
 use picture::Picture;
@@ -137,27 +140,22 @@ fn plan(arguments: &Quickstart) -> anyhow::Result<(Plan, String)> {
 
 pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     catch_interrupts();
-    let out = &arguments.out;
+    let out = ExperimentFolder::new(&arguments.out);
     let (plan, text) = plan(arguments)?;
-    let file = out.join("experiment.toml");
-    let ours = std::fs::read_to_string(&file).is_ok_and(|there| there == text);
+    let ours = std::fs::read_to_string(out.spec()).is_ok_and(|there| there == text);
     if !ours {
-        crate::folder::NewFolder::refuse_if_taken(out)?;
+        NewFolder::refuse_if_taken(&out.path)?;
     }
-    make_folder(out)?;
-    let _lock = lock(out)?;
-    remove_leftovers(out);
-    write_whole(&file, text.as_bytes())?;
-    let plans = out.join("plans");
-    make_folder(&plans)?;
-    let there = There::read(out, &plan)?;
-    let mut laboratory = Laboratory::open(out, &plan, there)?;
-    laboratory.plans = Some(plans);
+    let _lock = FolderLock::take(&out)?;
+    write_whole(&out.spec(), text.as_bytes())?;
+    let command = std::env::current_exe()?;
+    let mut runner = Runner::open(&out, &plan, &command, &CtrlC)?;
+    runner.keep_plans()?;
     let live = std::io::stdout().is_terminal();
     let show = Show {
-        out,
+        out: &out,
         plan: &plan,
-        laboratory: &laboratory,
+        runner: &runner,
         live,
         paint: Paint(live && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())),
     };
@@ -171,10 +169,19 @@ pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     show.report()
 }
 
+/// Only looks whether to stop: what is shown comes from the records.
+struct CtrlC;
+
+impl Observer for CtrlC {
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+}
+
 struct Show<'a> {
-    out: &'a Path,
+    out: &'a ExperimentFolder,
     plan: &'a Plan,
-    laboratory: &'a Laboratory<'a>,
+    runner: &'a Runner<'a>,
     /// Whether somebody looks at a terminal.
     live: bool,
     paint: Paint,
@@ -251,27 +258,27 @@ impl Show<'_> {
         let each = Picture::steps_of_a_column(task.config.steps);
         let each = integer(each);
         self.heading(&format!("Training: goals reached in each {each} steps"))?;
-        let log = self.out.join(&task.model).with_extension("jsonl");
+        let log = ModelFiles::of(self.out.file(&task.model)).log();
         let mut picture = Picture::new(log, task.config.steps, self.live, self.paint);
-        let there = There::read(self.out, self.plan)?;
-        if let Some(record) = there.trained[0] {
-            picture.finish(&there.trainings()[record].curve)?;
+        if let Some(record) = Done::read(self.out, self.plan)?.training(0) {
+            picture.finish(&record.curve)?;
             print("the model is there already\n")?;
             return Ok(Exit::Success);
         }
         let start = Instant::now();
         let executed = std::thread::scope(|scope| -> anyhow::Result<Executed> {
-            let training = scope.spawn(|| self.laboratory.train(0));
+            let training = scope.spawn(|| self.runner.train(0));
             while !training.is_finished() {
                 std::thread::sleep(Duration::from_millis(100));
                 picture.show()?;
             }
-            training.join().expect("training does not panic")
+            Ok(training.join().expect("training does not panic")?)
         })?;
         match executed {
             Executed::Done => {
-                let record = There::read(self.out, self.plan)?;
-                let record = &record.trainings()[0];
+                let done = Done::read(self.out, self.plan)?;
+                let lost = || Failure::because(Exit::Bug, "the record of training is gone");
+                let record = done.training(0).ok_or_else(lost)?;
                 picture.finish(&record.curve)?;
                 print(&format!(
                     "{} goals in {} episodes, {} of wall-clock time\n",
@@ -290,7 +297,7 @@ impl Show<'_> {
     fn solve(&self) -> anyhow::Result<Exit> {
         self.heading("Solving larger problems: h_FF, and H = h_FF corrected")?;
         let table = Mutex::new(Table::new(self.plan, self.paint));
-        let there = There::read(self.out, self.plan)?;
+        let done = Done::read(self.out, self.plan)?;
         let mut entries = Vec::new();
         // Small ones first: there is something to see soon.
         let mut order: Vec<usize> = (0..self.plan.evaluations.len()).collect();
@@ -299,11 +306,8 @@ impl Show<'_> {
             (task.problem, task.training.is_some())
         });
         for at in order {
-            match there.evaluated[at] {
-                Some(record) => table
-                    .lock()
-                    .expect("no panic")
-                    .add(&there.evaluations[record])?,
+            match done.evaluation(at) {
+                Some(record) => table.lock().expect("no panic").add(record)?,
                 None => entries.push(Entry {
                     task: at,
                     needs: Vec::new(),
@@ -312,7 +316,7 @@ impl Show<'_> {
                 }),
             }
         }
-        let execute = |&at: &usize| match self.laboratory.evaluate_and_tell(at) {
+        let execute = |&at: &usize| match self.runner.evaluate(at) {
             Ok(Some(record)) => {
                 let failed = record.error.clone();
                 match table.lock().expect("no panic").add(&record) {
@@ -341,9 +345,9 @@ impl Show<'_> {
     }
 
     fn report(&self) -> anyhow::Result<Exit> {
-        There::read(self.out, self.plan)?.tidy(self.out, self.plan)?;
+        Done::read(self.out, self.plan)?.tidy(self.out, self.plan)?;
         self.heading("Report")?;
-        crate::report::run(&crate::report::Report::of(self.out))?;
+        crate::report::show(&homing::report(&ReportRequest::of(&self.out.path))?)?;
         let program = std::env::args_os().next();
         let program = program.map_or_else(
             || "homing".to_owned(),
@@ -379,11 +383,12 @@ impl Show<'_> {
              \n\
              {next}"
         );
-        write_whole(&self.out.join("README.txt"), what.as_bytes())?;
+        let readme = self.out.file("README.txt");
+        write_whole(&readme, what.as_bytes())?;
         self.heading("The same for a domain of your own")?;
         print(&format!(
             "{next}\n{} says what is where\n",
-            self.out.join("README.txt").display()
+            readme.display()
         ))?;
         Ok(Exit::Success)
     }

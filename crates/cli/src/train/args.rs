@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use homing::train::MayRaise;
 use homing_learner::{BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig};
 use homing_planner::HeuristicKind;
 
@@ -244,11 +245,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Which of those that depend on the domain were given.
-    pub(super) fn given(&self) -> super::Given {
-        super::Given {
-            max_arity: self.max_arity.is_some(),
-            layers: self.layers.is_some(),
+    /// Which of those that depend on the domain were not given.
+    pub(super) fn left_open(&self) -> MayRaise {
+        MayRaise {
+            max_arity: self.max_arity.is_none(),
+            layers: self.layers.is_none(),
         }
     }
 

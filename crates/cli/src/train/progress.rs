@@ -4,10 +4,12 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use homing::{Notice, Observer};
 use homing_learner::StepRecord;
 
 use crate::output::{clear_line, show_line};
 use crate::progress::{bar, duration};
+use crate::watch::{interrupted, tell};
 
 const BETWEEN_LINES: Duration = Duration::from_millis(200);
 
@@ -46,7 +48,7 @@ impl Progress {
         }
     }
 
-    pub(crate) fn step(&self, seed: u64, record: &StepRecord) {
+    fn step(&self, seed: u64, record: &StepRecord) {
         if !self.show {
             return;
         }
@@ -82,5 +84,19 @@ impl Progress {
         if std::mem::take(&mut state.shown) {
             clear_line();
         }
+    }
+}
+
+impl Observer for Progress {
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+
+    fn notice(&self, notice: &Notice) {
+        tell(notice);
+    }
+
+    fn training_step(&self, seed: u64, record: &StepRecord) {
+        self.step(seed, record);
     }
 }

@@ -1,5 +1,7 @@
 //! `homing train --tabular`: the exact values, by value iteration.
 
+use std::sync::Arc;
+
 use homing_learner::{Mdp, Tabular, TrainConfig};
 use homing_planner::{Costs, Task};
 
@@ -12,7 +14,7 @@ const LARGEST: usize = 200_000;
 /// Sweeps end when no value changes by more than this.
 const TOLERANCE: f64 = 1e-12;
 
-pub(crate) fn run(tasks: &[Task], config: &TrainConfig) -> anyhow::Result<Exit> {
+pub(crate) fn run(tasks: &[Arc<Task>], config: &TrainConfig) -> anyhow::Result<Exit> {
     let mdp = Mdp {
         gamma: config.gamma,
         reward: config.reward,

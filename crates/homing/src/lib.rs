@@ -1,0 +1,38 @@
+//! homing as a library: requests in, records out.
+//!
+//! [`solve`] finds a plan, [`train`] learns a heuristic for a domain, [`evaluate`] runs heuristics
+//! and models on many problems, [`experiment`] does all of that as a file says, and [`report`]
+//! makes tables of the records. Requests and records are plain data. An [`Observer`] looks on and
+//! may end the work; the library itself prints nothing and reads no environment variables.
+//!
+//! ```
+#![doc = include_str!("../examples/train_and_solve.rs")]
+//! ```
+
+pub mod child;
+mod compute;
+mod error;
+mod evaluate;
+pub mod experiment;
+pub mod files;
+pub mod input;
+mod lazy;
+mod model;
+mod observe;
+mod report;
+pub mod resources;
+mod solve;
+pub mod train;
+
+pub use error::{Blame, Error};
+pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate};
+pub use experiment::{ExperimentRecord, ExperimentRequest, experiment};
+pub use input::{Loaded, ProblemSource};
+pub use lazy::{LazyConfig, LearnWhen, LearnedHere};
+pub use model::{load_any_model_for, load_model, load_model_for};
+pub use observe::{LimitWatch, Notice, Observer, PlanningProgress};
+pub use report::{ReportRecord, ReportRequest, report};
+pub use solve::{
+    Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest, TaskSize, solve, solve_task,
+};
+pub use train::{SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};

@@ -1,0 +1,198 @@
+//! Looking on while work is done, and ending it from outside.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use homing_lab::record::Evaluation;
+use homing_lab::schedule;
+use homing_learner::StepRecord;
+use homing_pddl::Diagnostics;
+use homing_planner::{GroundError, Progress, Stop, Watch};
+
+use crate::lazy::LearnedHere;
+use crate::resources::resident_bytes;
+use crate::solve::TaskSize;
+
+/// Is told what happens, and may end it. Every method has a default that does nothing; `&()` looks
+/// away. Work on several threads tells of all of them.
+pub trait Observer: Sync {
+    /// Whether the work is to end as soon as it can, with what it has.
+    fn stopped(&self) -> bool {
+        false
+    }
+
+    /// Something that a person may want to know.
+    fn notice(&self, _notice: &Notice) {}
+
+    /// How far grounding or a search is; ten times a second at the most.
+    fn planning(&self, _progress: &PlanningProgress) {}
+
+    /// A step of training has been taken.
+    fn training_step(&self, _seed: u64, _record: &StepRecord) {}
+
+    /// A task of several has ended.
+    fn task_ended(&self, _progress: schedule::Progress) {}
+
+    /// A search of several has ended, and its record is written.
+    fn evaluated(&self, _record: &Evaluation) {}
+}
+
+impl Observer for () {}
+
+/// Something that a person may want to know.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// The input can be used, but some of it may be wrong.
+    Warnings(Diagnostics),
+    /// The problem is grounded; the search follows.
+    Grounded {
+        /// What came of it.
+        size: TaskSize,
+        /// The time that reading took.
+        reading: Duration,
+        /// The time that grounding took.
+        grounding: Duration,
+    },
+    /// The search has learnt from small problems cut out of the given one, and goes on with that.
+    LearnedHere(LearnedHere),
+    /// Grounding shows that there is no plan.
+    Unsolvable(GroundError),
+    /// A problem is not trained on.
+    LeftOut {
+        /// Its file.
+        file: PathBuf,
+        /// Why.
+        error: GroundError,
+    },
+    /// A setting is raised to the least with which a network can read the domain.
+    Raised {
+        /// The setting.
+        field: &'static str,
+        /// Its new value.
+        value: usize,
+    },
+    /// Snapshots are tried on problems of a suite.
+    SelectsBySuite {
+        /// How many problems.
+        taken: usize,
+        /// Of how many.
+        of: usize,
+        /// The domain, one of the eight.
+        domain: homing_lab::DomainName,
+    },
+}
+
+/// How far grounding or a search is.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanningProgress {
+    /// What is being done.
+    pub progress: Progress,
+    /// Since the beginning.
+    pub elapsed: Duration,
+    /// Since the search began.
+    pub searching: Duration,
+}
+
+/// The clock is read at most once in so many evaluations or expansions, more often where these are
+/// slow.
+const WORK_BETWEEN_LOOKS: u64 = 64;
+
+/// Looks at the clock come about this often.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// Memory is read, and progress told, at most this often.
+const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
+
+/// Watches time and memory for a search, and passes on to an observer what it sees.
+pub struct LimitWatch<'o> {
+    observer: &'o dyn Observer,
+    start: Instant,
+    time_limit: Option<Duration>,
+    memory_limit: Option<u64>,
+    last_work: u64,
+    /// Evaluations or expansions until the next look.
+    stride: u64,
+    last_look: Instant,
+    last_slow_look: Instant,
+    search_start: Option<Instant>,
+}
+
+impl<'o> LimitWatch<'o> {
+    /// Begins to count the time. Limits are in seconds and in bytes.
+    pub fn new(
+        time_limit: Option<f64>,
+        memory_limit: Option<u64>,
+        observer: &'o dyn Observer,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            observer,
+            start: now,
+            time_limit: time_limit.map(Duration::from_secs_f64),
+            memory_limit,
+            last_work: 0,
+            stride: 1,
+            last_look: now,
+            last_slow_look: now,
+            search_start: None,
+        }
+    }
+}
+
+impl LimitWatch<'_> {
+    /// Looks more often where work is slow, and less often where it is fast.
+    fn adapt(&mut self, now: Instant) {
+        let since = now - self.last_look;
+        self.last_look = now;
+        if since > BETWEEN_LOOKS {
+            self.stride = (self.stride / 2).max(1);
+        } else if since < BETWEEN_LOOKS / 4 {
+            self.stride = (self.stride * 2).min(WORK_BETWEEN_LOOKS);
+        }
+    }
+}
+
+impl Watch for LimitWatch<'_> {
+    fn poll(&mut self, progress: Progress) -> Option<Stop> {
+        if let Progress::Search {
+            evaluations,
+            expansions,
+            ..
+        } = progress
+        {
+            let work = evaluations.max(expansions);
+            if self.search_start.is_none() {
+                self.search_start = Some(Instant::now());
+            } else if (self.last_work..self.last_work + self.stride).contains(&work) {
+                return None;
+            }
+            self.last_work = work;
+        }
+        if self.observer.stopped() {
+            return Some(Stop::Interrupted);
+        }
+        let now = Instant::now();
+        self.adapt(now);
+        if self
+            .time_limit
+            .is_some_and(|limit| now - self.start >= limit)
+        {
+            return Some(Stop::Time);
+        }
+        if now - self.last_slow_look >= BETWEEN_SLOW_LOOKS {
+            self.last_slow_look = now;
+            let over = |limit| resident_bytes().is_some_and(|bytes| bytes >= limit);
+            if self.memory_limit.is_some_and(over) {
+                return Some(Stop::Memory);
+            }
+            self.observer.planning(&PlanningProgress {
+                progress,
+                elapsed: now - self.start,
+                searching: self
+                    .search_start
+                    .map_or(Duration::ZERO, |start| now - start),
+            });
+        }
+        None
+    }
+}

@@ -1,0 +1,538 @@
+//! Solving a problem: a request, the search, and the record of it.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use homing_lab::record;
+use homing_learner::{AnyModel, Simd};
+use homing_pddl::Problem;
+use homing_planner::search::{
+    self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
+};
+use homing_planner::{
+    Costs, GroundError, Heuristic, HeuristicKind, SearchKind, Stop, Task, ground,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::compute::{compute, simd_name};
+use crate::error::Error;
+use crate::input::ProblemSource;
+use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
+use crate::model::load_any_model_for;
+use crate::observe::{LimitWatch, Notice, Observer};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
+
+/// A problem to solve, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SolveRequest {
+    /// The domain and the problem.
+    pub problem: ProblemSource,
+    /// How it is searched for a plan.
+    #[serde(default)]
+    pub search: SearchConfig,
+    /// When to give up.
+    #[serde(default)]
+    pub limits: SolveLimits,
+}
+
+impl SolveRequest {
+    /// A problem with the usual search and no limits.
+    pub fn new(problem: ProblemSource) -> Self {
+        Self {
+            problem,
+            search: SearchConfig::default(),
+            limits: SolveLimits::default(),
+        }
+    }
+}
+
+/// How a plan is searched for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchConfig {
+    /// The search.
+    pub search: SearchKind,
+    /// The heuristic, where there is no model.
+    pub heuristic: HeuristicKind,
+    /// A trained model in its place.
+    pub model: Option<PathBuf>,
+    /// The weight of the heuristic, where the search has one.
+    pub weight: f64,
+    /// Whether every action costs 1, whatever the problem says.
+    pub unit_cost: bool,
+    /// Threads that evaluate a model; all cores by default.
+    pub threads: Option<NonZeroUsize>,
+    /// Settings of the lazy search.
+    pub lazy: LazyConfig,
+    /// When the lazy search learns from the problem at hand.
+    pub learn: LearnWhen,
+    /// The seed of all that is drawn.
+    pub seed: u64,
+    /// Vector instructions that evaluate a model; the best the processor has by default.
+    #[serde(with = "simd_name")]
+    pub simd: Option<Simd>,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self {
+            search: SearchKind::Lazy,
+            heuristic: HeuristicKind::default(),
+            model: None,
+            weight: SearchOptions::DEFAULT_WEIGHT,
+            unit_cost: false,
+            threads: None,
+            lazy: LazyConfig::default(),
+            learn: LearnWhen::default(),
+            seed: 0,
+            simd: None,
+        }
+    }
+}
+
+/// When to give up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SolveLimits {
+    /// Heuristic evaluations at the most.
+    pub max_evaluations: Option<u64>,
+    /// Expansions at the most.
+    pub max_expansions: Option<u64>,
+    /// Seconds of wall-clock time at the most, reading and grounding included.
+    pub time_limit: Option<f64>,
+    /// Bytes of memory at the most.
+    pub memory_limit: Option<u64>,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// With a plan that was replayed.
+    Solved,
+    /// With the proof that there is none.
+    Unsolvable,
+    /// At the limit on evaluations or expansions.
+    Limit,
+    /// At the time limit.
+    TimeLimit,
+    /// At the memory limit.
+    MemoryLimit,
+    /// From outside.
+    Interrupted,
+}
+
+impl Outcome {
+    /// What a record of an evaluation calls it; `None` for one that was interrupted, which leaves
+    /// no record.
+    pub fn recorded(self) -> Option<record::Outcome> {
+        Some(match self {
+            Self::Solved => record::Outcome::Solved,
+            Self::Unsolvable => record::Outcome::Unsolvable,
+            Self::Limit => record::Outcome::Limit,
+            Self::TimeLimit => record::Outcome::TimeLimit,
+            Self::MemoryLimit => record::Outcome::MemoryLimit,
+            Self::Interrupted => return None,
+        })
+    }
+}
+
+impl From<&search::Outcome> for Outcome {
+    fn from(outcome: &search::Outcome) -> Self {
+        match outcome {
+            search::Outcome::Solved(_) => Self::Solved,
+            search::Outcome::Unsolvable => Self::Unsolvable,
+            search::Outcome::LimitReached(limit) => match limit {
+                Limit::Evaluations | Limit::Expansions | Limit::Work => Self::Limit,
+                Limit::Stopped(Stop::Time) => Self::TimeLimit,
+                Limit::Stopped(Stop::Memory) => Self::MemoryLimit,
+                Limit::Stopped(Stop::Interrupted) => Self::Interrupted,
+            },
+        }
+    }
+}
+
+/// What came of a request: what `homing solve --json` prints and what runs of an experiment are
+/// read back from. A field that does not apply is null. `docs/formats.md` describes each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolveRecord {
+    /// How the search ended.
+    pub outcome: Outcome,
+    /// The domain's name.
+    pub domain: String,
+    /// The problem's name.
+    pub problem: String,
+    /// The heuristic; `H-` before it where a model corrects it.
+    pub heuristic: Option<String>,
+    /// The model's file.
+    pub model: Option<String>,
+    /// The search.
+    pub search: SearchKind,
+    /// The weight of the heuristic, where the search has one.
+    pub weight: Option<f64>,
+    /// Whether every action was taken to cost 1.
+    pub unit_cost: bool,
+    /// The plan: an action each.
+    pub plan: Option<Vec<String>>,
+    /// Its actions.
+    pub plan_length: Option<usize>,
+    /// Its cost.
+    pub plan_cost: Option<u64>,
+    /// Whether it was replayed from the lifted actions and holds.
+    pub validated: bool,
+    /// The estimate of the initial state.
+    pub initial_h: Option<f64>,
+    /// States evaluated.
+    pub evaluations: u64,
+    /// Successors scored by what was learned, without being built.
+    #[serde(default)]
+    pub scored: u64,
+    /// States expanded.
+    pub expansions: u64,
+    /// Successors generated, repeated ones included.
+    pub generated: u64,
+    /// States expanded again on a cheaper path.
+    pub reopened: u64,
+    /// Evaluated states that are dead ends.
+    pub dead_ends: u64,
+    /// States stored.
+    pub stored: u64,
+    /// The most entries the open list had.
+    pub peak_open: u64,
+    /// Bytes of one packed state.
+    pub bytes_per_state: u64,
+    /// |O|
+    pub objects: usize,
+    /// Ground actions.
+    pub actions: usize,
+    /// Propositions that change.
+    pub propositions: usize,
+    /// Variables that states are packed into.
+    pub variables: usize,
+    /// Which worker of a lazy search found the plan.
+    #[serde(default)]
+    pub found_by: Option<Finder>,
+    /// What a lazy search learnt from the problem itself.
+    #[serde(default)]
+    pub learned: Option<LearnedHere>,
+    /// Wall-clock seconds of reading.
+    pub parse_seconds: f64,
+    /// Wall-clock seconds of grounding.
+    pub ground_seconds: f64,
+    /// Wall-clock seconds of the search.
+    pub search_seconds: f64,
+    /// Wall-clock seconds of all of it.
+    pub total_seconds: f64,
+    /// CPU seconds of the process before the search.
+    pub ready_cpu_seconds: f64,
+    /// CPU seconds of the search.
+    pub search_cpu_seconds: f64,
+    /// CPU seconds of the request.
+    pub total_cpu_seconds: f64,
+    /// Peak memory of the process in KiB, where the system tells.
+    pub peak_memory_kb: Option<u64>,
+    /// The version of homing.
+    pub version: String,
+    /// The text of a plan file; no part of the JSON object.
+    #[serde(skip)]
+    pub plan_text: Option<String>,
+    /// The limit that ended the search; no part of the JSON object, where `outcome` tells.
+    #[serde(skip)]
+    pub limit: Option<Limit>,
+}
+
+/// The size of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskSize {
+    /// Ground actions.
+    pub actions: usize,
+    /// Propositions that change.
+    pub propositions: usize,
+    /// Variables that states are packed into.
+    pub variables: usize,
+    /// Bytes of one packed state.
+    pub bytes_per_state: usize,
+}
+
+impl From<&Task> for TaskSize {
+    fn from(task: &Task) -> Self {
+        Self {
+            actions: task.action_count(),
+            propositions: task.propositions().len(),
+            variables: task.encoding().variable_count(),
+            bytes_per_state: task.encoding().words() * 4,
+        }
+    }
+}
+
+/// Wall-clock and CPU time.
+#[derive(Clone, Copy)]
+struct Moment {
+    wall: Instant,
+    cpu: f64,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Self {
+            wall: Instant::now(),
+            cpu: cpu_seconds(),
+        }
+    }
+
+    fn wall_since(&self, earlier: &Self) -> Duration {
+        self.wall - earlier.wall
+    }
+}
+
+/// When the parts of a request were done.
+struct Moments {
+    start: Moment,
+    parsed: Moment,
+    ready: Moment,
+    end: Moment,
+}
+
+/// Without the digits that subtraction makes up.
+fn whole_nanoseconds(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
+
+/// Reads, grounds and solves a problem. A plan is replayed before it is returned.
+///
+/// # Errors
+///
+/// If the input cannot be read or the model does not fit it. That there is no plan, or that a limit
+/// was reached, is no error.
+pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRecord, Error> {
+    let start = Moment::now();
+    request.limits.check()?;
+    // Made here, so that reading counts against the time limit.
+    let mut watch = request.limits.watch(observer);
+    let loaded = request.problem.load()?;
+    if !loaded.warnings.messages().is_empty() {
+        observer.notice(&Notice::Warnings(loaded.warnings));
+    }
+    let problem = loaded.value;
+    let config = &request.search;
+    let model = match &config.model {
+        Some(path) => Some(load_any_model_for(path, &problem.domain)?),
+        None => None,
+    };
+    let parsed = Moment::now();
+    let grounded = ground(&problem, &mut watch);
+    let ready = Moment::now();
+    let (task, result) = match grounded {
+        Ok(task) => {
+            observer.notice(&Notice::Grounded {
+                size: TaskSize::from(&task),
+                reading: parsed.wall_since(&start),
+                grounding: ready.wall_since(&parsed),
+            });
+            let limits = &request.limits;
+            let result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
+            (Some(task), result)
+        }
+        Err(error) => (None, without_task(error, observer)?),
+    };
+    let moments = Moments {
+        start,
+        parsed,
+        ready,
+        end: Moment::now(),
+    };
+    make_record(
+        config,
+        &problem,
+        task.as_ref(),
+        model.as_ref(),
+        &result,
+        &moments,
+    )
+}
+
+/// Solves a task that is there already, with a model that is: a long-lived program keeps both.
+/// What `config` says of a model's file goes into the record and is not read.
+///
+/// # Errors
+///
+/// If the model does not fit the task.
+pub fn solve_task(
+    task: &Arc<Task>,
+    model: Option<&AnyModel>,
+    config: &SearchConfig,
+    limits: &SolveLimits,
+    observer: &dyn Observer,
+) -> Result<SolveRecord, Error> {
+    let start = Moment::now();
+    limits.check()?;
+    let mut watch = limits.watch(observer);
+    let result = run(task, model, config, limits, &mut watch, observer)?;
+    let moments = Moments {
+        start,
+        parsed: start,
+        ready: start,
+        end: Moment::now(),
+    };
+    let problem = task.problem();
+    make_record(config, problem, Some(task), model, &result, &moments)
+}
+
+impl SolveLimits {
+    fn check(&self) -> Result<(), Error> {
+        if self.memory_limit.is_some() && resident_bytes().is_none() {
+            return Err(Error::Request(
+                "a memory limit needs /proc/self/status, which this system does not have"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn watch<'o>(&self, observer: &'o dyn Observer) -> LimitWatch<'o> {
+        LimitWatch::new(self.time_limit, self.memory_limit, observer)
+    }
+}
+
+/// The outcome of a problem that never got to search.
+fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResult, Error> {
+    let outcome = match error {
+        GroundError::Unsolvable { .. } => {
+            observer.notice(&Notice::Unsolvable(error));
+            search::Outcome::Unsolvable
+        }
+        GroundError::MissingCost { .. } => return Err(Error::Ground { file: None, error }),
+        GroundError::Stopped(stop) => search::Outcome::LimitReached(Limit::Stopped(stop)),
+    };
+    Ok(LazyResult::plain(SearchResult {
+        outcome,
+        statistics: Statistics::default(),
+    }))
+}
+
+fn run(
+    task: &Task,
+    model: Option<&AnyModel>,
+    config: &SearchConfig,
+    limits: &SolveLimits,
+    watch: &mut LimitWatch<'_>,
+    observer: &dyn Observer,
+) -> Result<LazyResult, Error> {
+    let counts = Limits {
+        max_evaluations: limits.max_evaluations,
+        max_expansions: limits.max_expansions,
+    };
+    if config.search == SearchKind::Lazy {
+        return lazy::search(task, model, config, counts, watch, observer);
+    }
+    let costs = if config.unit_cost {
+        Costs::Unit
+    } else {
+        Costs::Task
+    };
+    let options = SearchOptions {
+        costs,
+        weight: config.weight,
+        limits: counts,
+    };
+    let mut heuristic: Box<dyn Heuristic + '_> = match model {
+        Some(model) => {
+            let compute = compute(config.threads, config.simd);
+            let learned = model.function().heuristic(task, compute);
+            learned.map_err(|error| Error::Model { path: None, error })?
+        }
+        None => match config.heuristic.build_watched(task, costs, watch) {
+            Ok(heuristic) => heuristic,
+            Err(stop) => return Ok(LazyResult::stopped(stop)),
+        },
+    };
+    let result = config.search.run(task, heuristic.as_mut(), &options, watch);
+    Ok(LazyResult::plain(result))
+}
+
+/// What a learned heuristic is called in records.
+fn model_name(model: &AnyModel) -> String {
+    match model {
+        AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
+        AnyModel::Counts(_) => "H-counts".to_owned(),
+    }
+}
+
+fn make_record(
+    config: &SearchConfig,
+    problem: &Arc<Problem>,
+    task: Option<&Task>,
+    model: Option<&AnyModel>,
+    found: &LazyResult,
+    moments: &Moments,
+) -> Result<SolveRecord, Error> {
+    let result = &found.result;
+    let (plan, limit) = match &result.outcome {
+        search::Outcome::Solved(plan) => (Some(plan), None),
+        search::Outcome::Unsolvable => (None, None),
+        search::Outcome::LimitReached(limit) => (None, Some(*limit)),
+    };
+    let cost = match plan {
+        Some(plan) => Some(plan.validate(problem).map_err(Error::FalsePlan)?.cost),
+        None => None,
+    };
+    let Moments {
+        start,
+        parsed,
+        ready,
+        end,
+    } = moments;
+    let seconds = |from: &Moment, to: &Moment| to.wall_since(from).as_secs_f64();
+    let statistics = &result.statistics;
+    let size = task.map(TaskSize::from);
+    Ok(SolveRecord {
+        outcome: Outcome::from(&result.outcome),
+        domain: problem.domain.name.clone(),
+        problem: problem.name.clone(),
+        heuristic: config.search.uses_heuristic().then(|| match model {
+            Some(model) => model_name(model),
+            None => config.heuristic.name().to_owned(),
+        }),
+        model: config.model.as_ref().map(|path| path.display().to_string()),
+        search: config.search,
+        weight: config.search.uses_weight().then_some(config.weight),
+        unit_cost: config.unit_cost,
+        plan: plan.map(|plan| plan.steps.iter().map(ToString::to_string).collect()),
+        plan_length: plan.map(|plan| plan.steps.len()),
+        plan_cost: cost,
+        validated: cost.is_some(),
+        initial_h: statistics.initial_estimate,
+        evaluations: statistics.evaluations,
+        scored: statistics.scored,
+        expansions: statistics.expansions,
+        generated: statistics.generated,
+        reopened: statistics.reopened,
+        dead_ends: statistics.dead_ends,
+        stored: statistics.stored,
+        peak_open: statistics.peak_open,
+        bytes_per_state: statistics.bytes_per_state,
+        objects: problem.objects.len(),
+        actions: size.map_or(0, |size| size.actions),
+        propositions: size.map_or(0, |size| size.propositions),
+        variables: size.map_or(0, |size| size.variables),
+        found_by: found.found_by,
+        learned: found.learned.clone(),
+        parse_seconds: seconds(start, parsed),
+        ground_seconds: seconds(parsed, ready),
+        search_seconds: seconds(ready, end),
+        total_seconds: seconds(start, end),
+        ready_cpu_seconds: whole_nanoseconds(ready.cpu),
+        search_cpu_seconds: whole_nanoseconds(end.cpu - ready.cpu),
+        // Not what ran in this process before, as `cargo run` does.
+        total_cpu_seconds: whole_nanoseconds(end.cpu - start.cpu),
+        peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
+        version: VERSION.to_owned(),
+        plan_text: plan
+            .zip(cost)
+            .map(|(plan, cost)| plan.file_text(cost, !problem.minimize_cost)),
+        limit,
+    })
+}

@@ -1,0 +1,561 @@
+//! Training: a request, the run with its log, checkpoints and selection, and the record of it.
+
+mod log;
+mod select;
+mod validation;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use homing_lab::layout::ModelFiles;
+use homing_learner::{Compute, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer};
+use homing_planner::{GroundError, Task, ground};
+use serde::{Deserialize, Serialize};
+
+use self::log::Log;
+use self::select::Selection;
+use crate::compute::{compute, simd_name};
+use crate::error::Error;
+use crate::files::{make_folder, write_whole};
+use crate::input::{ProblemFiles, load_problem, read_bytes};
+use crate::model::load_model;
+use crate::observe::{Notice, Observer};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes};
+
+pub use self::log::{LogLine, read_log};
+pub use self::validation::SelectionProblems;
+
+/// A model to train.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainRequest {
+    /// The domain, if it is not beside the problems, then problems and folders of them.
+    pub files: Vec<PathBuf>,
+    /// Where the model goes. For several seeds this is a folder.
+    pub model: PathBuf,
+    /// The settings.
+    #[serde(default)]
+    pub config: TrainConfig,
+    /// Which of the settings may be raised to fit the domain.
+    #[serde(default)]
+    pub may_raise: MayRaise,
+    /// The seed.
+    #[serde(default)]
+    pub seed: u64,
+    /// How a snapshot is chosen; without it the last one is the model.
+    #[serde(default)]
+    pub select: Option<SelectConfig>,
+    /// Steps between checkpoints; 0: one is written only when the run is stopped.
+    #[serde(default = "default_every")]
+    pub checkpoint_every: u64,
+    /// Whether to go on from the checkpoint beside the model.
+    #[serde(default)]
+    pub resume: bool,
+    /// Whether a log is written.
+    #[serde(default = "default_log")]
+    pub log: bool,
+    /// Threads; all cores by default.
+    #[serde(default)]
+    pub threads: Option<NonZeroUsize>,
+    /// Vector instructions; the best the processor has by default.
+    #[serde(default, with = "simd_name")]
+    pub simd: Option<Simd>,
+}
+
+fn default_every() -> u64 {
+    1_000
+}
+
+fn default_log() -> bool {
+    true
+}
+
+impl TrainRequest {
+    /// A run on these problems with the recommended settings.
+    pub fn new(files: Vec<PathBuf>, model: impl Into<PathBuf>) -> Self {
+        Self {
+            files,
+            model: model.into(),
+            config: TrainConfig::default(),
+            may_raise: MayRaise::default(),
+            seed: 0,
+            select: None,
+            checkpoint_every: default_every(),
+            resume: false,
+            log: default_log(),
+            threads: None,
+            simd: None,
+        }
+    }
+}
+
+/// Settings that may be raised to the least with which a network can read the domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MayRaise {
+    /// [`TrainConfig::max_arity`]
+    pub max_arity: bool,
+    /// [`TrainConfig::layers`]
+    pub layers: bool,
+}
+
+impl Default for MayRaise {
+    fn default() -> Self {
+        Self {
+            max_arity: true,
+            layers: true,
+        }
+    }
+}
+
+/// How a snapshot is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectConfig {
+    /// The problems to try snapshots on.
+    pub problems: SelectionProblems,
+    /// Steps between snapshots.
+    #[serde(default = "default_every")]
+    pub every: u64,
+    /// Evaluations of each search at the most.
+    #[serde(default = "default_evaluations")]
+    pub max_evaluations: u64,
+}
+
+fn default_evaluations() -> u64 {
+    2_000
+}
+
+impl SelectConfig {
+    /// With the usual distances between snapshots.
+    pub fn new(problems: SelectionProblems) -> Self {
+        Self {
+            problems,
+            every: default_every(),
+            max_evaluations: default_evaluations(),
+        }
+    }
+}
+
+/// What came of a run: what `homing train --json` prints and what runs of an experiment are read
+/// back from. `docs/formats.md` describes each field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainRecord {
+    /// The effective configuration, field by field.
+    pub config: BTreeMap<String, serde_json::Value>,
+    /// CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// The domain's name.
+    pub domain: String,
+    /// Episodes.
+    pub episodes: u64,
+    /// Goals reached.
+    pub goals: u64,
+    /// Mean loss of the last 100 SGD steps.
+    pub loss: f64,
+    /// The model's file.
+    pub model: String,
+    /// Of wall-clock time, the share of the network.
+    pub network_seconds: f64,
+    /// Peak memory of the process in KiB, where the system tells.
+    pub peak_memory_kb: Option<u64>,
+    /// Of wall-clock time, the share of successors, base heuristics and encodings.
+    pub planning_seconds: f64,
+    /// Problems trained on.
+    pub problems: u64,
+    /// The seed.
+    pub seed: u64,
+    /// Steps taken; with selection, up to the snapshot that was kept.
+    pub steps: u64,
+    /// The version of homing.
+    pub version: String,
+}
+
+impl TrainRecord {
+    fn new(files: &ModelFiles, model: &Model, timings: Timings) -> Result<Self, Error> {
+        let header = &model.header;
+        // By way of a value: a field in single precision has all the digits of double precision.
+        let config = serde_json::to_value(&header.config)
+            .and_then(serde_json::from_value)
+            .map_err(Error::bug)?;
+        Ok(Self {
+            config,
+            cpu_seconds: cpu_seconds(),
+            domain: header.domain.clone(),
+            episodes: header.summary.episodes,
+            goals: header.summary.goals,
+            loss: header.summary.loss,
+            model: files.model.display().to_string(),
+            network_seconds: timings.network.as_secs_f64(),
+            peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
+            planning_seconds: timings.planning.as_secs_f64(),
+            problems: header.summary.problems,
+            seed: header.seed,
+            steps: header.steps,
+            version: VERSION.to_owned(),
+        })
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrainEnd {
+    /// The model is written.
+    Trained(TrainRecord),
+    /// The model was there, trained with the same settings.
+    AlreadyThere(TrainRecord),
+    /// The run was stopped and can be gone on with.
+    Stopped {
+        /// Steps taken so far.
+        steps: u64,
+        /// What it can go on from.
+        checkpoint: PathBuf,
+    },
+}
+
+/// Trains a model.
+///
+/// # Errors
+///
+/// If the problems or settings are of no use, or a file cannot be written.
+pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
+    let session = Session::load(request, observer)?;
+    let files = ModelFiles::of(&request.model);
+    let compute = compute(request.threads, request.simd);
+    session.train(&files, request.seed, compute)
+}
+
+/// Trains a model for each seed, as many side by side as there are threads, into the folder
+/// `request.model`. `each` is told how a run ended as soon as it has.
+///
+/// # Errors
+///
+/// As [`train`]; the runs that began before the first error come to their end.
+pub fn train_seeds(
+    request: &TrainRequest,
+    seeds: Range<u64>,
+    observer: &dyn Observer,
+    each: &(dyn Fn(&TrainEnd) + Sync),
+) -> Result<Vec<TrainEnd>, Error> {
+    let session = Session::load(request, observer)?;
+    make_folder(&request.model)?;
+    let runs: Vec<(u64, ModelFiles)> = seeds
+        .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
+        .collect();
+    let compute = compute(request.threads, request.simd);
+    if let [(seed, files)] = runs.as_slice() {
+        let end = session.train(files, *seed, compute)?;
+        each(&end);
+        return Ok(vec![end]);
+    }
+    let alone = Compute {
+        threads: 1,
+        ..compute
+    };
+    let next = AtomicUsize::new(0);
+    let ends: Mutex<Vec<Result<TrainEnd, Error>>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..compute.threads.min(runs.len()) {
+            scope.spawn(|| {
+                while let Some((seed, files)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if observer.stopped() {
+                        break;
+                    }
+                    let end = session.train(files, *seed, alone);
+                    if let Ok(end) = &end {
+                        each(end);
+                    }
+                    ends.lock().expect("no thread panics here").push(end);
+                }
+            });
+        }
+    });
+    ends.into_inner()
+        .expect("no thread panics here")
+        .into_iter()
+        .collect()
+}
+
+/// Problems that were read and grounded.
+#[derive(Clone, Debug)]
+pub struct LoadedTasks {
+    /// The domain's file.
+    pub domain: PathBuf,
+    /// The tasks; problems without a plan are left out.
+    pub tasks: Vec<Arc<Task>>,
+}
+
+/// Reads and grounds every problem; those without a plan are left out with a notice. Where no domain
+/// is named and none is beside the problems, it is `otherwise`.
+///
+/// # Errors
+///
+/// If a file cannot be read, or its PDDL cannot be used.
+pub fn load_tasks(
+    files: &[PathBuf],
+    otherwise: Option<&Path>,
+    observer: &dyn Observer,
+) -> Result<LoadedTasks, Error> {
+    let files = ProblemFiles::find(files, otherwise)?;
+    let mut tasks = Vec::new();
+    for path in &files.problems {
+        let problem = load_problem(&files.domain, path)?.value;
+        match ground(&problem, &mut ()) {
+            Ok(task) => tasks.push(Arc::new(task)),
+            Err(error @ GroundError::Unsolvable { .. }) => {
+                observer.notice(&Notice::LeftOut {
+                    file: path.clone(),
+                    error,
+                });
+            }
+            Err(error) => {
+                return Err(Error::Ground {
+                    file: Some(path.clone()),
+                    error,
+                });
+            }
+        }
+    }
+    Ok(LoadedTasks {
+        domain: files.domain,
+        tasks,
+    })
+}
+
+/// Gives the network the arity and the layers that the domain of the tasks needs, as far as they may
+/// be raised.
+pub fn raise_to_fit(
+    config: &mut TrainConfig,
+    may_raise: MayRaise,
+    tasks: &[Arc<Task>],
+    observer: &dyn Observer,
+) {
+    let Some(task) = tasks.first() else {
+        return;
+    };
+    let signature = Signature::of(&task.problem().domain);
+    for field in config.raise_to_fit(&signature, may_raise.max_arity, may_raise.layers) {
+        let value = match field {
+            "max_arity" => config.max_arity,
+            _ => config.layers,
+        };
+        observer.notice(&Notice::Raised { field, value });
+    }
+}
+
+/// The fields in which two configurations differ, as `name (one, not other)`.
+fn differences(one: &TrainConfig, other: &TrainConfig) -> Result<Vec<String>, Error> {
+    let (one, other) = (
+        toml::Table::try_from(one).map_err(Error::bug)?,
+        toml::Table::try_from(other).map_err(Error::bug)?,
+    );
+    let differing = one.iter().filter_map(|(name, value)| {
+        let theirs = other.get(name)?;
+        (theirs != value).then(|| format!("{name} ({value}, not {theirs})"))
+    });
+    Ok(differing.collect())
+}
+
+/// What runs of all seeds have in common.
+struct Session<'a> {
+    request: &'a TrainRequest,
+    /// The request's, fitted to the domain.
+    config: TrainConfig,
+    tasks: Vec<Arc<Task>>,
+    validation: Option<Validation<'a>>,
+    observer: &'a dyn Observer,
+}
+
+/// What snapshots are tried on.
+struct Validation<'a> {
+    config: &'a SelectConfig,
+    tasks: Vec<Arc<Task>>,
+}
+
+impl<'a> Session<'a> {
+    fn load(request: &'a TrainRequest, observer: &'a dyn Observer) -> Result<Self, Error> {
+        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, observer)?;
+        let mut config = request.config.clone();
+        raise_to_fit(&mut config, request.may_raise, &tasks, observer);
+        let validation = match &request.select {
+            Some(config) => Some(Validation {
+                config,
+                tasks: config.problems.load(&domain, &tasks, observer)?,
+            }),
+            None => None,
+        };
+        Ok(Self {
+            request,
+            config,
+            tasks,
+            validation,
+            observer,
+        })
+    }
+
+    fn train(&self, files: &ModelFiles, seed: u64, compute: Compute) -> Result<TrainEnd, Error> {
+        if files.model.is_dir() {
+            // Known now, not when the training is done.
+            return Err(Error::ModelIsFolder {
+                path: files.model.clone(),
+            });
+        }
+        let checkpoint = files.checkpoint();
+        let going_on = self.request.resume && checkpoint.exists();
+        if self.request.resume && !going_on && self.is_finished(files, seed) {
+            let model = load_model(&files.model)?;
+            let record = TrainRecord::new(files, &model, Timings::default())?;
+            return Ok(TrainEnd::AlreadyThere(record));
+        }
+        let mut trainer = self.begin(files, seed, compute, going_on)?;
+        let mut selection = match &self.validation {
+            Some(validation) => {
+                Some(self.selection(files, &trainer, validation, compute, going_on)?)
+            }
+            None => None,
+        };
+        let config = toml::to_string(&self.config).map_err(Error::bug)?;
+        write_whole(&files.config(), config.as_bytes())?;
+        if !going_on {
+            // Of a run that is not gone on with: a later one must not take it up, since the log
+            // begins anew.
+            let _ = std::fs::remove_file(&checkpoint);
+        }
+        let mut log = if self.request.log {
+            Some(Log::open(files, trainer.steps())?)
+        } else {
+            None
+        };
+        while trainer.steps() < self.config.steps && !self.observer.stopped() {
+            self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
+        }
+        if self.observer.stopped() {
+            save(&trainer, &checkpoint, log.as_mut())?;
+            return Ok(TrainEnd::Stopped {
+                steps: trainer.steps(),
+                checkpoint,
+            });
+        }
+        if let Some(log) = &mut log {
+            log.flush()?;
+        }
+        let mut model = trainer.model();
+        if let Some(mut selection) = selection {
+            selection.consider(model)?;
+            model = selection.best()?;
+        }
+        write_whole(&files.model, &model.to_file().map_err(Error::bug)?)?;
+        // A finished run needs neither.
+        let _ = std::fs::remove_file(&checkpoint);
+        let _ = std::fs::remove_file(files.best());
+        let record = TrainRecord::new(files, &model, trainer.timings())?;
+        Ok(TrainEnd::Trained(record))
+    }
+
+    /// A trainer at the start of a run, or where its checkpoint is.
+    fn begin(
+        &self,
+        files: &ModelFiles,
+        seed: u64,
+        compute: Compute,
+        going_on: bool,
+    ) -> Result<Trainer<'_>, Error> {
+        if !going_on {
+            let begun = Trainer::new(&self.tasks, self.config.clone(), seed, compute);
+            return begun.map_err(Error::train);
+        }
+        let checkpoint = files.checkpoint();
+        let resumed = Trainer::resume(&self.tasks, &read_bytes(&checkpoint)?, compute);
+        let trainer = resumed.map_err(|error| Error::Train {
+            checkpoint: matches!(error, TrainError::Checkpoint(_)).then(|| checkpoint.clone()),
+            error,
+        })?;
+        let mut other = differences(trainer.config(), &self.config)?;
+        if trainer.seed() != seed {
+            other.push(format!("seed ({}, not {seed})", trainer.seed()));
+        }
+        if !other.is_empty() {
+            return Err(Error::OtherSettings {
+                checkpoint,
+                differences: other,
+            });
+        }
+        Ok(trainer)
+    }
+
+    fn step(
+        &self,
+        trainer: &mut Trainer<'_>,
+        files: &ModelFiles,
+        mut log: Option<&mut Log>,
+        selection: Option<&mut Selection<'_>>,
+    ) -> Result<(), Error> {
+        let record = trainer.step().map_err(Error::train)?;
+        if let Some(log) = &mut log {
+            log.write(&record)?;
+        }
+        self.observer.training_step(trainer.seed(), &record);
+        // Selection first: what a checkpoint has behind it must not be lost to a resumed run.
+        if let (Some(selection), Some(validation)) = (selection, &self.validation)
+            && record.step.is_multiple_of(validation.config.every)
+        {
+            selection.consider(trainer.model())?;
+        }
+        let every = self.request.checkpoint_every;
+        if every > 0 && record.step.is_multiple_of(every) {
+            save(trainer, &files.checkpoint(), log)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the model of this run is there: it is written last.
+    fn is_finished(&self, files: &ModelFiles, seed: u64) -> bool {
+        let model = std::fs::read(&files.model)
+            .ok()
+            .and_then(|bytes| Model::from_file(&bytes).ok());
+        model.is_some_and(|model| model.header.config == self.config && model.header.seed == seed)
+    }
+
+    /// The selection among snapshots, with the best one so far where a run goes on.
+    fn selection<'v>(
+        &self,
+        files: &ModelFiles,
+        trainer: &Trainer<'_>,
+        validation: &'v Validation<'_>,
+        compute: Compute,
+        going_on: bool,
+    ) -> Result<Selection<'v>, Error> {
+        // Known now, not after a thousand steps.
+        for task in &validation.tasks {
+            let fits = trainer.model().check_domain(&task.problem().domain);
+            fits.map_err(|error| Error::Selection {
+                problem: task.problem().name.clone(),
+                error,
+            })?;
+        }
+        let best = files.best();
+        let mut selection = Selection::new(
+            &validation.tasks,
+            validation.config.max_evaluations,
+            compute,
+            best.clone(),
+        );
+        if going_on && best.exists() {
+            selection.consider(load_model(&best)?)?;
+        }
+        Ok(selection)
+    }
+}
+
+/// Writes a checkpoint.
+fn save(trainer: &Trainer<'_>, path: &Path, log: Option<&mut Log>) -> Result<(), Error> {
+    // The log first: it may run ahead of the checkpoint, never behind.
+    if let Some(log) = log {
+        log.flush()?;
+    }
+    write_whole(path, &trainer.checkpoint().map_err(Error::train)?)
+}

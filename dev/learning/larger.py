@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Write problems of the learning track's domains that are larger than its training problems.
+
+The shapes are plain from the training problems: towers, cars and places, passengers and floors, a
+corridor of spanners, sandwiches and trays, a road map, instruments of satellites, rovers. Three
+sizes a step, three steps, one seed a problem:
+
+    larger.py TRACK OUT [--problems 9]
+
+TRACK is the folder with a folder for each domain; its domain.pddl is copied.
+"""
+
+import argparse
+import random
+import shutil
+from pathlib import Path
+
+
+def names(prefix, count):
+    return [f"{prefix}{i + 1}" for i in range(count)]
+
+
+def text(name, domain, objects, init, goal):
+    groups = "\n".join(f"    {' '.join(members)} - {kind}" for kind, members in objects)
+    facts = "\n".join(f"    ({fact})" for fact in init)
+    goals = "\n".join(f"    ({fact})" for fact in goal)
+    return (f"(define (problem {name})\n (:domain {domain})\n (:objects\n{groups})\n"
+            f" (:init\n{facts})\n (:goal (and\n{goals})))\n")
+
+
+def towers(rng, blocks):
+    """Towers as (block, what it stands on or None), top first within a tower."""
+    order = blocks[:]
+    rng.shuffle(order)
+    below, piles = {}, []
+    for block in order:
+        place = rng.randrange(len(piles) + 1)
+        if place == len(piles):
+            piles.append([block])
+            below[block] = None
+        else:
+            below[block] = piles[place][-1]
+            piles[place].append(block)
+    return below, [pile[-1] for pile in piles]
+
+
+def blocksworld(rng, n):
+    blocks = names("b", n)
+    start, tops = towers(rng, blocks)
+    end, _ = towers(rng, blocks)
+
+    def facts(below):
+        return [f"on {b} {u}" if u else f"on-table {b}" for b, u in below.items()]
+    init = ["arm-empty"] + [f"clear {b}" for b in tops] + facts(start)
+    return [("object", blocks)], init, facts(end)
+
+
+def ferry(rng, n):
+    cars, places = names("car", n), names("loc", max(4, n // 2))
+    init = ["empty-ferry", f"at-ferry {rng.choice(places)}"]
+    goal = []
+    for car in cars:
+        a, b = rng.sample(places, 2)
+        init.append(f"at {car} {a}")
+        goal.append(f"at {car} {b}")
+    return [("car", cars), ("location", places)], init, goal
+
+
+def miconic(rng, n):
+    people, floors = names("p", n), names("f", max(4, n * 3 // 5))
+    init = [f"lift-at {rng.choice(floors)}"]
+    for person in people:
+        a, b = rng.sample(floors, 2)
+        init += [f"origin {person} {a}", f"destin {person} {b}"]
+    init += [f"above {a} {b}" for i, a in enumerate(floors) for b in floors[i + 1:]]
+    return [("passenger", people), ("floor", floors)], init, [f"served {p}" for p in people]
+
+
+def spanner(rng, n):
+    spanners, nuts = names("spanner", n), names("nut", n // 2)
+    places = names("location", max(5, n // 2))
+    way = ["shed", *places, "gate"]
+    init = ["at bob shed"]
+    for s in spanners:
+        init += [f"at {s} {rng.choice(places)}", f"usable {s}"]
+    for nut in nuts:
+        init += [f"at {nut} gate", f"loose {nut}"]
+    init += [f"link {a} {b}" for a, b in zip(way, way[1:])]
+    objects = [("man", ["bob"]), ("spanner", spanners), ("nut", nuts), ("location", way)]
+    return objects, init, [f"tightened {nut}" for nut in nuts]
+
+
+def childsnack(rng, n):
+    children, trays = names("child", n), names("tray", max(2, n // 10))
+    sandwiches = names("sandw", n + n // 3)
+    bread, content = names("bread", n), names("content", n)
+    tables = names("table", 3)
+    allergic = rng.sample(range(n), n * 2 // 5)
+    init = [f"at {tray} kitchen" for tray in trays]
+    init += [f"at_kitchen_bread {x}" for x in bread] + [f"at_kitchen_content {x}" for x in content]
+    init += [f"no_gluten_bread {bread[i]}" for i in rng.sample(range(n), len(allergic))]
+    init += [f"no_gluten_content {content[i]}" for i in rng.sample(range(n), len(allergic))]
+    init += [f"{'' if i in allergic else 'not_'}allergic_gluten {c}" for i, c in enumerate(children)]
+    init += [f"waiting {c} {rng.choice(tables)}" for c in children]
+    init += [f"notexist {s}" for s in sandwiches]
+    objects = [("child", children), ("tray", trays), ("sandwich", sandwiches),
+               ("bread-portion", bread), ("content-portion", content), ("place", tables)]
+    return objects, init, [f"served {c}" for c in children]
+
+
+def connected(rng, nodes, extra):
+    """A connected graph: a random tree and some more edges."""
+    order = nodes[:]
+    rng.shuffle(order)
+    edges = {(a, rng.choice(order[:i])) for i, a in enumerate(order) if i}
+    while len(edges) < len(nodes) - 1 + extra:
+        a, b = rng.sample(nodes, 2)
+        if (a, b) not in edges and (b, a) not in edges:
+            edges.add((a, b))
+    return sorted(edges)
+
+
+def transport(rng, n):
+    vehicles, packages = names("v", max(3, n // 4)), names("p", n)
+    places, sizes = names("l", max(6, n)), names("c", 4)
+    sizes = ["c0", *sizes[:3]]
+    init = [f"capacity {v} {rng.choice(sizes[1:])}" for v in vehicles]
+    init += [f"capacity-predecessor {a} {b}" for a, b in zip(sizes, sizes[1:])]
+    init += [f"at {v} {rng.choice(places)}" for v in vehicles]
+    for a, b in connected(rng, places, n):
+        init += [f"road {a} {b}", f"road {b} {a}"]
+    goal = []
+    for package in packages:
+        a, b = rng.sample(places, 2)
+        init.append(f"at {package} {a}")
+        goal.append(f"at {package} {b}")
+    objects = [("vehicle", vehicles), ("package", packages), ("location", places), ("size", sizes)]
+    return objects, init, goal
+
+
+def satellite(rng, n):
+    satellites, instruments = names("sat", n), names("ins", n * 2)
+    modes, directions = names("mod", max(3, n // 6)), names("dir", n * 2)
+    init = []
+    for s in satellites:
+        init += [f"pointing {s} {rng.choice(directions)}", f"power_avail {s}"]
+    carriers = satellites + [rng.choice(satellites) for _ in range(n)]
+    for i, instrument in enumerate(instruments):
+        init.append(f"calibration_target {instrument} {rng.choice(directions)}")
+        init.append(f"on_board {instrument} {carriers[i]}")
+        known = {modes[i % len(modes)], *rng.sample(modes, rng.randint(1, len(modes)))}
+        init += [f"supports {instrument} {mode}" for mode in sorted(known)]
+    goal = [f"pointing {s} {rng.choice(directions)}" for s in satellites if rng.random() < 0.3]
+    goal += [f"have_image {d} {rng.choice(modes)}" for d in directions]
+    objects = [("satellite", satellites), ("instrument", instruments), ("mode", modes),
+               ("direction", directions)]
+    return objects, init, goal
+
+
+def rovers(rng, n):
+    rovers_, points = names("rover", max(2, n // 3)), names("waypoint", n)
+    cameras, objectives = names("camera", max(2, n // 3)), names("objective", n)
+    modes = ["colour", "high_res", "low_res"]
+    lander = rng.choice(points)
+    init = [f"at_lander general {lander}"]
+    edges = connected(rng, points, n)
+    for a, b in edges:
+        init += [f"visible {a} {b}", f"visible {b} {a}"]
+    for i, rover in enumerate(rovers_):
+        init += [f"at {rover} {rng.choice(points)}",
+                 f"store_of {rover}store {rover}", f"empty {rover}store"]
+        skills = [s for s in ("soil", "rock", "imaging") if rng.random() < 0.6 or i < 2]
+        init += [f"equipped_for_{s}_analysis {rover}" if s != "imaging"
+                 else f"equipped_for_imaging {rover}" for s in skills]
+        for a, b in edges:
+            if i < 2 or rng.random() < 0.9:
+                init += [f"can_traverse {rover} {a} {b}", f"can_traverse {rover} {b} {a}"]
+    soil, rock = rng.sample(points, n // 2), rng.sample(points, n // 2)
+    init += [f"at_soil_sample {p}" for p in soil] + [f"at_rock_sample {p}" for p in rock]
+    pictures = set()
+    for i, camera in enumerate(cameras):
+        known = modes if i < 2 else rng.sample(modes, 2)
+        init.append(f"on_board {camera} {rovers_[i % len(rovers_)]}")
+        init.append(f"calibration_target {camera} {rng.choice(objectives)}")
+        init += [f"supports {camera} {mode}" for mode in known]
+    for objective in objectives:
+        seen = rng.sample(points, max(1, n // 3))
+        init += [f"visible_from {objective} {p}" for p in seen]
+        pictures.add((objective, rng.choice(modes)))
+    goal = [f"communicated_soil_data {p}" for p in soil]
+    goal += [f"communicated_rock_data {p}" for p in rock]
+    goal += [f"communicated_image_data {o} {m}" for o, m in sorted(pictures)]
+    objects = [("lander", ["general"]), ("mode", modes), ("rover", rovers_),
+               ("store", [f"{r}store" for r in rovers_]), ("waypoint", points),
+               ("camera", cameras), ("objective", objectives)]
+    return objects, init, goal
+
+
+# Domain: its generator and the sizes of the three steps.
+DOMAINS = {
+    "blocksworld": (blocksworld, (60, 150, 400)),
+    "childsnack": (childsnack, (30, 80, 200)),
+    "ferry": (ferry, (60, 200, 500)),
+    "miconic": (miconic, (60, 200, 450)),
+    "rovers": (rovers, (20, 50, 100)),
+    "satellite": (satellite, (20, 40, 80)),
+    "spanner": (spanner, (40, 150, 400)),
+    "transport": (transport, (30, 60, 100)),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("track", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--problems", type=int, default=9, help="for each domain")
+    options = parser.parse_args()
+    for domain, (make, steps) in DOMAINS.items():
+        folder = options.out / domain
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(options.track / domain / "domain.pddl", folder)
+        for index in range(options.problems):
+            rng = random.Random(f"{domain} {index}")
+            size = round(steps[index % 3] * rng.uniform(0.8, 1.25))
+            name = f"{domain}-{size}-{index}"
+            header = (options.track / domain / "domain.pddl").read_text()
+            own = header.split("(domain", 1)[1].split(")")[0].strip()
+            (folder / f"{size:03}-{index}.pddl").write_text(text(name, own, *make(rng, size)))
+
+
+if __name__ == "__main__":
+    main()
