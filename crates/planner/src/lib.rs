@@ -4,6 +4,7 @@
 //! batches; [`search`] looks for a [`Plan`]; [`Plan::validate`] replays it from the lifted actions.
 //! The planner reads no files and no clocks: a [`Watch`] looks on from outside and may end it.
 
+mod apply;
 mod csr;
 mod encoding;
 mod ground;

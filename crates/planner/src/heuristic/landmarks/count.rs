@@ -61,11 +61,15 @@ impl<'a> LandmarkCount<'a> {
             }
         }
         let achievers = Csr::from_pairs(all.len(), ActionId(0), || {
-            task.actions().flat_map(|action| {
+            let rules = task.rule_add().rows().enumerate();
+            rules.flat_map(|(rule, added)| {
                 let landmarks_of = &landmarks_of;
-                task.add(action).iter().flat_map(move |prop| {
-                    let achieved = landmarks_of[prop.index()].iter();
-                    achieved.map(move |&index| (index as usize, action))
+                let action = task.rule_action(rule).into_iter();
+                action.flat_map(move |action| {
+                    added.iter().flat_map(move |prop| {
+                        let achieved = landmarks_of[prop.index()].iter();
+                        achieved.map(move |&index| (index as usize, action))
+                    })
                 })
             })
         });
