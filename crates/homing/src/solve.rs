@@ -378,12 +378,25 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<SearchRes
             search::Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => return Err(Error::Ground { file: None, error }),
-        GroundError::Stopped(stop) => search::Outcome::LimitReached(Limit::Stopped(stop)),
+        GroundError::Stopped { stop, .. } => {
+            if stop != Stop::Interrupted {
+                observer.notice(&Notice::NotGrounded(error));
+            }
+            search::Outcome::LimitReached(Limit::Stopped(stop))
+        }
     };
     Ok(SearchResult {
         outcome,
         statistics: Statistics::default(),
     })
+}
+
+/// The result of a search that was ended before it began.
+fn stopped(stop: Stop) -> SearchResult {
+    SearchResult {
+        outcome: search::Outcome::LimitReached(Limit::Stopped(stop)),
+        statistics: Statistics::default(),
+    }
 }
 
 fn run(
@@ -411,7 +424,10 @@ fn run(
             let learned = Learned::new(model, task, threads(config.threads));
             Box::new(learned.map_err(|error| Error::Model { path: None, error })?)
         }
-        None => config.heuristic.build(task, costs),
+        None => match config.heuristic.build_watched(task, costs, watch) {
+            Ok(heuristic) => heuristic,
+            Err(stop) => return Ok(stopped(stop)),
+        },
     };
     Ok(config.search.run(task, heuristic.as_mut(), &options, watch))
 }
