@@ -405,7 +405,12 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResul
             search::Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => return Err(Error::Ground { file: None, error }),
-        GroundError::Stopped(stop) => search::Outcome::LimitReached(Limit::Stopped(stop)),
+        GroundError::Stopped { stop, .. } => {
+            if stop != Stop::Interrupted {
+                observer.notice(&Notice::NotGrounded(error));
+            }
+            search::Outcome::LimitReached(Limit::Stopped(stop))
+        }
     };
     Ok(LazyResult::plain(SearchResult {
         outcome,

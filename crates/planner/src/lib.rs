@@ -21,7 +21,7 @@ mod visited;
 mod watch;
 
 pub use encoding::Encoding;
-pub use ground::{GroundError, ground};
+pub use ground::{GroundError, LargestAction, ground};
 pub use heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 pub use names::UnknownName;
 pub use plan::{Plan, PlanError, PlanStep, PlanSyntaxError, Validated};
@@ -30,4 +30,4 @@ pub use search::SearchKind;
 pub use successors::SuccessorGenerator;
 pub use task::{ActionId, ActionName, Effect, PropId, Proposition, Task};
 pub use visited::Visited;
-pub use watch::{Progress, Stop, Watch};
+pub use watch::{Pace, Progress, Stop, Watch};
