@@ -4,11 +4,13 @@
 //! batches; [`search`] looks for a [`Plan`]; [`Plan::validate`] replays it from the lifted actions.
 //! The planner reads no files and no clocks: a [`Watch`] looks on from outside and may end it.
 
+mod anytime;
 mod csr;
 mod encoding;
 mod ground;
 mod hash;
 pub mod heuristic;
+pub mod improve;
 mod invariants;
 mod names;
 mod plan;
@@ -19,6 +21,7 @@ mod task;
 mod visited;
 mod watch;
 
+pub use anytime::{Anytime, AnytimeConfig, AnytimeEnd, anytime};
 pub use encoding::Encoding;
 pub use ground::{GroundError, ground};
 pub use heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};

@@ -8,7 +8,7 @@
 
 use super::graph::Landmarks;
 use crate::csr::Csr;
-use crate::heuristic::{Estimate, Evaluation, Heuristic, HeuristicKind, Node};
+use crate::heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 use crate::registry::{StateId, States};
 use crate::task::{ActionId, PropId, Task};
 use crate::visited::Visited;
@@ -28,6 +28,8 @@ pub struct LandmarkCount<'a> {
     /// By landmark: the landmarks that it must be true just before.
     just_after: Csr<u32>,
     achievers: Csr<ActionId>,
+    /// What each landmark counts.
+    weights: Vec<u32>,
     words: usize,
     /// Bits of accepted landmarks by state, for those evaluated or passed on the way to one.
     accepted: Vec<u32>,
@@ -44,6 +46,20 @@ impl<'a> LandmarkCount<'a> {
     /// If the watch says stop.
     pub fn new(task: &'a Task, watch: &mut dyn Watch) -> Result<Self, Stop> {
         Ok(Self::with(task, Landmarks::find(task, watch)?))
+    }
+
+    /// Lets each landmark count as much as its cheapest achiever costs, in place of 1.
+    pub fn with_costs(task: &'a Task, landmarks: Landmarks, costs: Costs) -> Self {
+        let mut heuristic = Self::with(task, landmarks);
+        for (index, weight) in heuristic.weights.iter_mut().enumerate() {
+            let achievers = heuristic.achievers.row(index).iter();
+            // What nothing achieves is true at the start, and stays so.
+            *weight = achievers
+                .map(|&action| costs.of(task, action))
+                .min()
+                .unwrap_or(1);
+        }
+        heuristic
     }
 
     fn with(task: &'a Task, landmarks: Landmarks) -> Self {
@@ -72,6 +88,7 @@ impl<'a> LandmarkCount<'a> {
         let words = all.len().div_ceil(32);
         Self {
             task,
+            weights: vec![1; all.len()],
             landmarks,
             just_after,
             achievers,
@@ -149,8 +166,8 @@ impl<'a> LandmarkCount<'a> {
         self.work += self.landmarks.all().len() as u64 * LANDMARK_WORK;
     }
 
-    /// Landmarks to come, and those needed again.
-    fn count(&self, id: StateId, state: &[u32]) -> usize {
+    /// The weight of the landmarks to come, and of those needed again.
+    fn count(&self, id: StateId, state: &[u32]) -> f64 {
         let all = self.landmarks.all();
         let missing = |&index: &usize| {
             if !self.is_accepted(id, index) {
@@ -162,7 +179,10 @@ impl<'a> LandmarkCount<'a> {
                 landmark.is_goal || later.any(|&later| !self.is_accepted(id, later as usize));
             needed && !self.holds_one(&landmark.facts, state)
         };
-        (0..all.len()).filter(missing).count()
+        let weights = (0..all.len())
+            .filter(missing)
+            .map(|index| self.weights[index]);
+        weights.map(f64::from).sum()
     }
 
     /// Applicable actions that achieve a landmark whose turn it is.
@@ -195,17 +215,20 @@ impl Heuristic for LandmarkCount<'_> {
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
         for state in states.iter() {
             let all = self.landmarks.all();
-            let false_now = |landmark: &&super::Landmark| !self.holds_one(&landmark.facts, state);
-            let count = all.iter().filter(false_now).count();
+            let false_now = all
+                .iter()
+                .zip(&self.weights)
+                .filter(|(landmark, _)| !self.holds_one(&landmark.facts, state));
+            let count = false_now.map(|(_, &weight)| f64::from(weight)).sum();
             self.work += all.len() as u64 * LANDMARK_WORK;
-            estimates.push(Estimate::new(count as f64));
+            estimates.push(Estimate::new(count));
         }
     }
 
     fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
         self.accept_along(node.visited, node.id);
         let state = node.state();
-        evaluation.estimate = Estimate::new(self.count(node.id, state) as f64);
+        evaluation.estimate = Estimate::new(self.count(node.id, state));
         evaluation.preferred.clear();
         self.prefer(node.id, state, &mut evaluation.preferred);
         self.work += self.landmarks.all().len() as u64 * LANDMARK_WORK;
