@@ -5,12 +5,15 @@
 //! [`Tabular`] solves the same decision process exactly where it is small.
 
 mod checkpoint;
+mod compute;
 mod config;
+mod container;
 mod counts;
 mod cut;
 mod encode;
 mod encodings;
 mod exact;
+mod learn;
 mod learned;
 mod model;
 mod ranking;
@@ -21,14 +24,27 @@ mod shaping;
 mod signature;
 mod state_space;
 mod tabular;
+mod teamwork;
 pub mod tensorboard;
 mod trainer;
+mod value;
 
-pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
-pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
+pub use compute::Compute;
+pub use config::{
+    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, Policy, Reduce, Reward, TrainConfig,
+};
+pub use counts::{
+    CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
+    FeatureInWords, GraphSpec, Trust, WEIGHT_SCALE,
+};
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+pub use homing_nlm::{Simd, SimdError};
+pub use learn::{
+    CandidateRecord, DataSource, FunctionConfig, LearnConfig, LearnError, LearnProgress,
+    LearnReport, Objective, SelectionConfig, learn, learn_from,
+};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use ranking::{
@@ -39,3 +55,4 @@ pub use shaping::{Mdp, discounted, undiscounted};
 pub use signature::{Difference, Signature};
 pub use tabular::{Solution, Tabular, TooLarge};
 pub use trainer::Trainer;
+pub use value::{AnyModel, Improvable, ValueFunction, ValueKind};
