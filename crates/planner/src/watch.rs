@@ -31,6 +31,11 @@ pub enum Progress {
         /// Landmarks so far.
         found: usize,
     },
+    /// A plan is being made shorter.
+    Improving {
+        /// What it costs now.
+        cost: u64,
+    },
     /// A search is under way.
     Search {
         /// States evaluated so far.

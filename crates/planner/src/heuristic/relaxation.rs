@@ -125,6 +125,8 @@ pub(super) struct Relaxation<'a> {
     fresh: Vec<Counter>,
     /// Rules without preconditions.
     without_pre: Vec<u32>,
+    /// What is to be reached: the task's goal, or another in its place.
+    goal: Vec<PropId>,
     is_goal: Vec<bool>,
     counters: Vec<Counter>,
     pass: Pass,
@@ -251,6 +253,7 @@ impl<'a> Relaxation<'a> {
             effects,
             fresh,
             without_pre,
+            goal: task.goal.clone(),
             is_goal,
             counters: Vec::new(),
             pass: Pass {
@@ -260,6 +263,16 @@ impl<'a> Relaxation<'a> {
             state: Vec::new(),
             work: 0,
         })
+    }
+
+    /// Puts another goal in the place of the one there was.
+    fn set_goal(&mut self, goal: &[PropId]) {
+        for prop in std::mem::take(&mut self.goal) {
+            self.is_goal[prop.index()] = false;
+        }
+        self.goal.extend_from_slice(goal);
+        goal.iter()
+            .for_each(|prop| self.is_goal[prop.index()] = true);
     }
 
     /// Settles propositions in the order of their costs until all goals are settled; `false` if
@@ -302,7 +315,7 @@ impl<'a> Relaxation<'a> {
         for &rule in &self.without_pre {
             touched += fire(rule, 0, pass);
         }
-        let mut goals = self.task.goal.len();
+        let mut goals = self.goal.len();
         while goals > 0 {
             let Some((cost, prop)) = pass.queue.pop() else {
                 break;
@@ -392,10 +405,8 @@ impl<'a> Relaxation<'a> {
     }
 
     fn goal_costs(&self) -> impl Iterator<Item = u32> {
-        self.task
-            .goal
-            .iter()
-            .map(|prop| cost_of(self.pass.best[prop.index()]))
+        let goal = self.goal.iter();
+        goal.map(|prop| cost_of(self.pass.best[prop.index()]))
     }
 }
 
@@ -589,6 +600,29 @@ impl<'a> Ff<'a> {
         })
     }
 
+    /// Estimates the way to these propositions from now on, in place of the task's goal. They are
+    /// distinct.
+    pub(crate) fn set_goal(&mut self, goal: &[PropId]) {
+        self.relaxation.set_goal(goal);
+    }
+
+    /// Evaluates a state. Preferred are the applicable actions of the relaxed plan.
+    pub(crate) fn evaluate_state(&mut self, state: &[u32], evaluation: &mut Evaluation) {
+        evaluation.preferred.clear();
+        if !self.relaxation.explore::<Sum>(state) {
+            evaluation.estimate = Estimate::DEAD_END;
+            return;
+        }
+        evaluation.estimate = Estimate::new(self.relaxed_plan_cost());
+        let task = self.relaxation.task;
+        let applicable = |action: &&ActionId| {
+            let mut pre = task.pre(**action).iter();
+            pre.all(|&prop| task.encoding.holds(prop, state))
+        };
+        let useful = self.plan.iter().filter(applicable);
+        evaluation.preferred.extend(useful.copied());
+    }
+
     fn relaxed_plan_cost(&mut self) -> f64 {
         let task = self.relaxation.task;
         if self.mark == u32::MAX {
@@ -601,7 +635,7 @@ impl<'a> Ff<'a> {
         let mut total = 0.0;
         self.plan.clear();
         self.open.clear();
-        self.open.extend_from_slice(&task.goal);
+        self.open.extend_from_slice(&self.relaxation.goal);
         while let Some(prop) = self.open.pop() {
             if std::mem::replace(&mut self.in_plan[prop.index()], self.mark) == self.mark {
                 continue;
@@ -645,22 +679,8 @@ impl Heuristic for Ff<'_> {
         }
     }
 
-    /// Preferred are the applicable actions of the relaxed plan.
     fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
-        let state = node.state();
-        evaluation.preferred.clear();
-        if !self.relaxation.explore::<Sum>(state) {
-            evaluation.estimate = Estimate::DEAD_END;
-            return;
-        }
-        evaluation.estimate = Estimate::new(self.relaxed_plan_cost());
-        let task = self.relaxation.task;
-        let applicable = |action: &&ActionId| {
-            let mut pre = task.pre(**action).iter();
-            pre.all(|&prop| task.encoding.holds(prop, state))
-        };
-        let useful = self.plan.iter().filter(applicable);
-        evaluation.preferred.extend(useful.copied());
+        self.evaluate_state(node.state(), evaluation);
     }
 
     fn work(&self) -> u64 {
