@@ -73,6 +73,11 @@ pub(crate) fn tell(notice: &Notice) {
         Notice::Raised { field, value } => say(&format!(
             "homing: {field} is raised to {value}, the least with which a network can read this domain\n"
         )),
+        Notice::FewWalked(data) => say(&format!(
+            "homing: only {} of the problems could be walked through, {} are too large: what was \
+             learnt may say little; smaller problems help, and so may a larger --budget\n",
+            data.walked, data.too_large
+        )),
         Notice::SelectsBySuite { taken, of, domain } => say(&format!(
             "homing: snapshots are tried on {taken} of the {of} problems of `homing generate --suite validation --domain {domain}`\n"
         )),

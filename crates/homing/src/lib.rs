@@ -32,4 +32,4 @@ pub use report::{ReportRecord, ReportRequest, report};
 pub use solve::{
     Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest, TaskSize, solve, solve_task,
 };
-pub use train::{SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
+pub use train::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{Learned, Model};
+use homing_learner::{AnyModel, Learned, ValueFunction, ValueKind};
 use homing_pddl::Problem;
 use homing_planner::search::{self, Limit, Limits, SearchOptions, SearchResult, Statistics};
 use homing_planner::{
@@ -148,7 +148,8 @@ pub struct SolveRecord {
     pub domain: String,
     /// The problem's name.
     pub problem: String,
-    /// The heuristic; `H-` before it where a model corrects it.
+    /// The heuristic; `H-` before it where a network corrects it; `counts` where a model of
+    /// counts takes its place.
     pub heuristic: Option<String>,
     /// The model's file.
     pub model: Option<String>,
@@ -335,7 +336,7 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
 /// If the model does not fit the task.
 pub fn solve_task(
     task: &Arc<Task>,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     config: &SearchConfig,
     limits: &SolveLimits,
     observer: &dyn Observer,
@@ -388,7 +389,7 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<SearchRes
 
 fn run(
     task: &Task,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     config: &SearchConfig,
     limits: &SolveLimits,
     watch: &mut LimitWatch<'_>,
@@ -407,9 +408,13 @@ fn run(
         },
     };
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
-        Some(model) => {
+        Some(AnyModel::Nlm(model)) => {
             let learned = Learned::new(model, task, threads(config.threads));
             Box::new(learned.map_err(|error| Error::Model { path: None, error })?)
+        }
+        Some(AnyModel::Counts(model)) => {
+            let counts = model.heuristic(task, 1);
+            counts.map_err(|error| Error::Model { path: None, error })?
         }
         None => config.heuristic.build(task, costs),
     };
@@ -420,7 +425,7 @@ fn make_record(
     config: &SearchConfig,
     problem: &Arc<Problem>,
     task: Option<&Task>,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     result: &SearchResult,
     moments: &Moments,
 ) -> Result<SolveRecord, Error> {
@@ -447,7 +452,8 @@ fn make_record(
         domain: problem.domain.name.clone(),
         problem: problem.name.clone(),
         heuristic: config.search.uses_heuristic().then(|| match model {
-            Some(model) => format!("H-{}", model.header.config.heuristic),
+            Some(AnyModel::Nlm(model)) => format!("H-{}", model.header.config.heuristic),
+            Some(AnyModel::Counts(_)) => ValueKind::Counts.name().to_owned(),
             None => config.heuristic.name().to_owned(),
         }),
         model: config.model.as_ref().map(|path| path.display().to_string()),
