@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use homing_lab::record::Evaluation;
 use homing_lab::schedule;
-use homing_learner::StepRecord;
+use homing_learner::{GatherReport, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Progress, Stop, Watch};
 
@@ -29,6 +29,9 @@ pub trait Observer: Sync {
 
     /// A step of training has been taken.
     fn training_step(&self, _seed: u64, _record: &StepRecord) {}
+
+    /// Training by ranking has come further.
+    fn learning(&self, _seed: u64, _progress: &LearnProgress) {}
 
     /// A task of several has ended.
     fn task_ended(&self, _progress: schedule::Progress) {}
@@ -73,6 +76,8 @@ pub enum Notice {
         /// Its new value.
         value: usize,
     },
+    /// Few of the training problems could be walked through, since many are too large.
+    FewWalked(GatherReport),
     /// Snapshots are tried on problems of a suite.
     SelectsBySuite {
         /// How many problems.

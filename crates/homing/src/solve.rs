@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{AnyModel, Simd};
+use homing_learner::{AnyModel, Simd, ValueKind};
 use homing_pddl::Problem;
 use homing_planner::search::{
     self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
@@ -20,7 +20,7 @@ use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::input::ProblemSource;
 use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
-use crate::model::load_any_model_for;
+use crate::model::load_model_for;
 use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
 
@@ -165,7 +165,8 @@ pub struct SolveRecord {
     pub domain: String,
     /// The problem's name.
     pub problem: String,
-    /// The heuristic; `H-` before it where a model corrects it.
+    /// The heuristic; `H-` before it where a network corrects it; `counts` where a model of
+    /// counts takes its place.
     pub heuristic: Option<String>,
     /// The model's file.
     pub model: Option<String>,
@@ -319,7 +320,7 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     let problem = loaded.value;
     let config = &request.search;
     let model = match &config.model {
-        Some(path) => Some(load_any_model_for(path, &problem.domain)?),
+        Some(path) => Some(load_model_for(path, &problem.domain)?),
         None => None,
     };
     let parsed = Moment::now();
@@ -462,7 +463,7 @@ fn run(
 fn model_name(model: &AnyModel) -> String {
     match model {
         AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
-        AnyModel::Counts(_) => "H-counts".to_owned(),
+        AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
     }
 }
 
