@@ -398,11 +398,7 @@ fn run(
     limits: &SolveLimits,
     watch: &mut LimitWatch<'_>,
 ) -> Result<SearchResult, Error> {
-    let costs = if config.unit_cost {
-        Costs::Unit
-    } else {
-        Costs::Task
-    };
+    let costs = Costs::unit_if(config.unit_cost);
     let options = SearchOptions {
         costs,
         weight: config.weight,
