@@ -434,11 +434,7 @@ fn run(
     if config.search == SearchKind::Lazy {
         return lazy::search(task, model, config, counts, watch, observer);
     }
-    let costs = if config.unit_cost {
-        Costs::Unit
-    } else {
-        Costs::Task
-    };
+    let costs = Costs::unit_if(config.unit_cost);
     let options = SearchOptions {
         costs,
         weight: config.weight,

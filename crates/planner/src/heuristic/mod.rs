@@ -81,6 +81,11 @@ pub enum Costs {
 }
 
 impl Costs {
+    /// 1 each, or what the problem says.
+    pub const fn unit_if(unit_cost: bool) -> Self {
+        if unit_cost { Self::Unit } else { Self::Task }
+    }
+
     /// The cost of an action.
     #[inline]
     pub fn of(self, task: &Task, action: ActionId) -> u32 {
