@@ -75,14 +75,7 @@ pub(super) fn compare(
         });
         records.push(record);
     }
-    let index = (0..records.len())
-        .min_by_key(|&index| {
-            (
-                std::cmp::Reverse(records[index].solved),
-                records[index].work,
-            )
-        })
-        .expect("there is a candidate");
+    let index = best(&records, problems.len() as u64);
     let mut candidate = candidates.swap_remove(index);
     if candidate.function.heads() == 2 {
         let head = better_head(&candidate, &records);
