@@ -141,6 +141,7 @@ fn line(planning: &PlanningProgress) -> String {
         Progress::Grounding { actions } => {
             format!("grounding: {actions} actions, {elapsed:.1} s")
         }
+        Progress::Improving { cost } => format!("plan of cost {cost}, {elapsed:.1} s"),
         Progress::Landmarks { found } => format!("landmarks: {found}, {elapsed:.1} s"),
         Progress::Cutting { cuts, states } => {
             format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")
