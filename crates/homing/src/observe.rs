@@ -9,6 +9,7 @@ use homing_learner::{GatherReport, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Progress, Stop, Watch};
 
+use crate::better::PlanFound;
 use crate::lazy::LearnedHere;
 use crate::resources::MemoryGauge;
 use crate::solve::TaskSize;
@@ -26,6 +27,10 @@ pub trait Observer: Sync {
 
     /// How far grounding or a search is; ten times a second at the most.
     fn planning(&self, _progress: &PlanningProgress) {}
+
+    /// A plan was found that is better than all before it; `number` counts them from 1. Only where
+    /// better and better plans are asked for.
+    fn plan_found(&self, _number: usize, _plan: &PlanFound) {}
 
     /// A step of training has been taken.
     fn training_step(&self, _seed: u64, _record: &StepRecord) {}

@@ -5,6 +5,7 @@ mod common;
 use common::{PlainSpace, Random, load, parse_texts, random_problem, root};
 use homing_pddl::Problem;
 use homing_planner::improve::{eliminate, improve};
+use homing_planner::search::{Limits, Outcome, dijkstra};
 use homing_planner::{
     ActionId, AnytimeConfig, AnytimeEnd, Costs, Plan, Progress, Stop, SuccessorGenerator, Task,
     Watch, anytime, ground,
@@ -14,15 +15,15 @@ use homing_planner::{
 const LARGEST: usize = 2_000;
 const SEEDS: u64 = 700;
 
-/// A plan found by walking at random: usually much too long.
+/// A plan found by walking at random, past the first goals: usually much too long.
 fn stroll(task: &Task, seed: u64) -> Option<Vec<ActionId>> {
     let generator = SuccessorGenerator::new(task);
     let mut random = Random(seed);
     let mut state = task.initial_state();
     let (mut applicable, mut actions) = (Vec::new(), Vec::new());
-    while !task.is_goal(&state) {
+    while actions.len() < 25 || !task.is_goal(&state) {
         generator.applicable(&state, &mut applicable);
-        if applicable.is_empty() || actions.len() == 300 {
+        if applicable.is_empty() || actions.len() == 3_000 {
             return None;
         }
         let action = applicable[random.below(applicable.len())];
@@ -53,7 +54,21 @@ fn strolls(mut check: impl FnMut(u64, &Problem, &Task, &[ActionId], u64)) {
             checked += 1;
         }
     }
-    assert!(checked >= 150, "{checked} tasks");
+    let folder = root().join("examples/warehouse");
+    for path in common::problem_files(&folder.join("small")) {
+        let problem = load(&folder.join("domain.pddl"), &path);
+        let task = ground(&problem, &mut ()).expect("it can be solved");
+        let found = dijkstra(&task, Costs::Task, Limits::default(), &mut ());
+        let Outcome::Solved(best) = found.outcome else {
+            panic!("it can be solved");
+        };
+        if let Some(actions) = stroll(&task, 1) {
+            let optimum = best.validate(&problem).expect("it is a plan").cost;
+            check(SEEDS, &problem, &task, &actions, optimum);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 100, "{checked} tasks");
 }
 
 #[test]
@@ -81,7 +96,7 @@ fn shorter_plans_are_plans_and_cost_no_more() {
         all += 1;
     });
     println!("{all}: {eliminated} by elimination, {shortened} by windows, {optimal} optimal");
-    assert!(eliminated > all / 4 && shortened > 10 && optimal > all * 3 / 4);
+    assert!(eliminated > all / 2 && shortened >= 5 && optimal > all * 3 / 4);
 }
 
 #[test]
