@@ -4,6 +4,8 @@
 // Each test file uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod explorer;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
