@@ -4,6 +4,7 @@
 // Each test file uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod explorer;
 mod random;
 
 use std::collections::{BTreeSet, HashMap};
