@@ -6,11 +6,13 @@
 
 mod checkpoint;
 mod config;
+mod container;
 mod counts;
 mod cut;
 mod encode;
 mod encodings;
 mod exact;
+mod learn;
 mod learned;
 mod model;
 mod ranking;
@@ -21,14 +23,23 @@ mod shaping;
 mod signature;
 mod state_space;
 mod tabular;
+mod teamwork;
 pub mod tensorboard;
 mod trainer;
+mod value;
 
 pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
-pub use counts::{CountsFunction, FeatureCounter, GraphSpec, WEIGHT_SCALE};
+pub use counts::{
+    CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
+    FeatureInWords, GraphSpec, Trust, WEIGHT_SCALE,
+};
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+pub use learn::{
+    CandidateRecord, DataSource, FunctionConfig, LearnConfig, LearnError, LearnProgress,
+    LearnReport, Objective, SelectionConfig, learn, learn_from,
+};
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use ranking::{
@@ -39,3 +50,4 @@ pub use shaping::{Mdp, discounted, undiscounted};
 pub use signature::{Difference, Signature};
 pub use tabular::{Solution, Tabular, TooLarge};
 pub use trainer::Trainer;
+pub use value::{AnyModel, Improvable, ValueFunction, ValueKind};

@@ -1,23 +1,20 @@
 //! Trained models and their files: safetensors, the header in its metadata.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use homing_nlm::{MAX_OBJECTS, Nlm, ParamView};
 use homing_pddl::Domain;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigProblem, TrainConfig};
+use crate::container::{Array, Opened, write};
 use crate::encode::Channels;
-use crate::seal::{holds, seal, unseal};
 use crate::signature::{Difference, Signature};
+use crate::value::ValueKind;
 
 /// The version of the format written. Files of a newer one are refused.
 pub const FORMAT_VERSION: u32 = 1;
-
-/// The key of the header in the file's metadata.
-const HEADER_KEY: &str = "homing";
 
 /// What a training run came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +77,18 @@ pub enum ModelError {
         /// The version found.
         found: u32,
     },
+    /// It is of a kind that this version does not know.
+    UnknownKind {
+        /// The kind found.
+        found: String,
+    },
+    /// It is a model of another kind than the one asked for.
+    OtherKind {
+        /// The kind found.
+        found: ValueKind,
+        /// The kind asked for.
+        expected: ValueKind,
+    },
     /// The weights do not fit the network that the header describes.
     Weights {
         /// The tensor.
@@ -115,6 +124,13 @@ impl fmt::Display for ModelError {
                 f,
                 "the model has format {found}, this homing reads up to {FORMAT_VERSION}: use a newer homing"
             ),
+            Self::UnknownKind { found } => write!(
+                f,
+                "the model is of kind `{found}`, which this homing does not know: use a newer homing"
+            ),
+            Self::OtherKind { found, expected } => {
+                write!(f, "the model is of kind `{found}`, not `{expected}`")
+            }
             Self::Weights { name, reason } => write!(f, "the model's `{name}` is wrong: {reason}"),
             Self::TooManyObjects { objects } => write!(
                 f,
@@ -200,20 +216,15 @@ impl Model {
             });
         }
         let bytes = to_bytes(&self.parameters);
-        let mut tensors = Vec::new();
-        for view in nlm.views() {
-            let range = view.range.start * 4..view.range.end * 4;
-            let tensor = TensorView::new(Dtype::F32, view.shape.clone(), &bytes[range])
-                .map_err(|error| ModelError::Broken(error.to_string()))?;
-            tensors.push((view.name.clone(), tensor));
-        }
+        let arrays = nlm.views().iter().map(|view| Array {
+            name: view.name.clone(),
+            dtype: Dtype::F32,
+            shape: view.shape.clone(),
+            bytes: &bytes[view.range.start * 4..view.range.end * 4],
+        });
         let header = serde_json::to_string(&self.header)
             .map_err(|error| ModelError::BadHeader(error.to_string()))?;
-        let header = seal(&header, [bytes.as_slice()]);
-        // One entry alone: a map has no order, and the same model gives the same bytes.
-        let metadata = HashMap::from([(HEADER_KEY.to_owned(), header)]);
-        safetensors::serialize(tensors, Some(metadata))
-            .map_err(|error| ModelError::Broken(error.to_string()))
+        write(arrays.collect(), &header, &[&bytes])
     }
 
     /// Reads a file's bytes.
@@ -222,31 +233,10 @@ impl Model {
     ///
     /// If they are not a whole model of a format this version knows.
     pub fn from_file(bytes: &[u8]) -> Result<Self, ModelError> {
-        let broken = |error: safetensors::SafeTensorError| ModelError::Broken(error.to_string());
-        let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-        let header = metadata
-            .metadata()
-            .as_ref()
-            .and_then(|metadata| metadata.get(HEADER_KEY))
-            .ok_or(ModelError::NoHeader)?;
-        // The version first: the rest may look different in a newer one.
+        let opened = Opened::new(bytes)?;
+        opened.expect_kind(ValueKind::Nlm)?;
         let bad = |error: serde_json::Error| ModelError::BadHeader(error.to_string());
-        let mut value: serde_json::Value = serde_json::from_str(header).map_err(bad)?;
-        let sum = unseal(&mut value);
-        let version = value
-            .get("format_version")
-            .and_then(serde_json::Value::as_u64);
-        match version {
-            Some(found) if found > u64::from(FORMAT_VERSION) => {
-                return Err(ModelError::NewerFormat {
-                    found: u32::try_from(found).unwrap_or(u32::MAX),
-                });
-            }
-            Some(_) => {}
-            None => return Err(ModelError::BadHeader("it has no format version".to_owned())),
-        }
-        let header: ModelHeader = serde_json::from_value(value).map_err(bad)?;
+        let header: ModelHeader = serde_json::from_value(opened.header.clone()).map_err(bad)?;
         let mut model = Self {
             header,
             parameters: Vec::new(),
@@ -254,16 +244,12 @@ impl Model {
         let nlm = model.network()?;
         model.parameters = vec![0.0; nlm.parameter_count()];
         for view in nlm.views() {
-            let weights = read_view(&tensors, view)?;
+            let weights = read_view(&opened.tensors, view)?;
             model.parameters[view.range.clone()].copy_from_slice(&weights);
         }
         // Last, so that what is wrong in a way that can be named is named.
-        if let Some(sum) = sum {
-            let header = serde_json::to_string(&model.header).map_err(bad)?;
-            if !holds(&sum, &header, [to_bytes(&model.parameters).as_slice()]) {
-                return Err(ModelError::Corrupted);
-            }
-        }
+        let header = serde_json::to_string(&model.header).map_err(bad)?;
+        opened.check_sum(&header, &[&to_bytes(&model.parameters)])?;
         Ok(model)
     }
 }

@@ -6,12 +6,16 @@ use std::sync::Arc;
 
 use common::{fixture, fixtures, parse_texts, root, task, text};
 use homing_learner::{
-    ExactConfig, GraphSpec, RankingConfig, TrainingSet, WEIGHT_SCALE, fit, gather,
+    CountsConfig, CountsHeuristic, ExactConfig, GraphSpec, RankingConfig, TrainingSet,
+    WEIGHT_SCALE, fit, gather,
 };
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
 use homing_planner::search::{Deferred, DeferredConfig, Limits, Outcome};
-use homing_planner::{Progress, Stop, Task, Watch};
+use homing_planner::{
+    Costs, Estimate, Heuristic, Progress, Registry, StateId, States, Stop, SuccessorGenerator,
+    Task, Watch,
+};
 
 /// A random problem of so many blocks: towers into other towers.
 fn blocks(count: usize, seed: u64) -> Arc<Task> {
@@ -62,7 +66,13 @@ fn what_is_learnt_on_five_blocks_builds_towers_of_forty() {
         .map(|seed| blocks(3 + seed as usize % 3, seed))
         .collect();
     let set = gathered(&training, 2);
-    let (function, report) = fit(&set, &spec(&set), &RankingConfig::default(), 1);
+    let (function, report) = fit(
+        &set,
+        &spec(&set),
+        &CountsConfig::default(),
+        &RankingConfig::default(),
+        1,
+    );
     assert!(report.accuracy[0] > 0.95, "{report:?}");
     for seed in 100..105 {
         let task = blocks(40, seed);
@@ -93,7 +103,8 @@ fn threads_change_nothing_and_seeds_do() {
         assert_eq!(a.samples, b.samples);
     }
     let config = RankingConfig::default();
-    let fitted = |set: &TrainingSet, seed| fit(set, &spec(set), &config, seed).0;
+    let fitted =
+        |set: &TrainingSet, seed| fit(set, &spec(set), &CountsConfig::default(), &config, seed).0;
     assert_eq!(fitted(&one, 1), fitted(&four, 1));
     assert_ne!(fitted(&one, 1), fitted(&one, 2));
 }
@@ -157,7 +168,13 @@ fn every_fixture_can_be_learnt_from() {
             if set.problems.is_empty() {
                 continue;
             }
-            let (function, report) = fit(&set, &spec(&set), &RankingConfig::default(), 1);
+            let (function, report) = fit(
+                &set,
+                &spec(&set),
+                &CountsConfig::default(),
+                &RankingConfig::default(),
+                1,
+            );
             assert!(
                 report.pairs > 0 && report.accuracy[0] > 0.6,
                 "{name}: {report:?}"
@@ -173,11 +190,11 @@ fn every_fixture_can_be_learnt_from() {
 fn heuristics_as_features_get_weights_of_their_own() {
     let tasks: Vec<Arc<Task>> = (0..6).map(|seed| blocks(4, seed)).collect();
     let set = gathered(&tasks, 1);
-    let config = RankingConfig {
+    let config = CountsConfig {
         heuristics: vec![HeuristicKind::Ff, HeuristicKind::Add],
-        ..RankingConfig::default()
+        ..CountsConfig::default()
     };
-    let (function, _) = fit(&set, &spec(&set), &config, 1);
+    let (function, _) = fit(&set, &spec(&set), &config, &RankingConfig::default(), 1);
     let heuristics = function.heuristics();
     assert_eq!(heuristics.len(), 2);
     assert!(
@@ -185,4 +202,62 @@ fn heuristics_as_features_get_weights_of_their_own() {
             .iter()
             .any(|(_, weights)| weights[0] > WEIGHT_SCALE / 100)
     );
+    // And they count in what the heuristic says.
+    let task = blocks(6, 9);
+    let mut learned = CountsHeuristic::new(&function, &task);
+    assert_eq!(learned.name(), "counts-ff-add");
+    let initial = task.initial_state();
+    let mut estimates = Vec::new();
+    learned.evaluate(States::one(&initial), &mut estimates);
+    let mut scorer = function.scorer(&task);
+    scorer.enter(&initial);
+    let mut expected = scorer.scores()[0] as f64;
+    for &(kind, weights) in heuristics {
+        let mut estimates = Vec::new();
+        let mut base = kind.build(&task, Costs::Unit);
+        base.evaluate(States::one(&initial), &mut estimates);
+        expected += f64::from(weights[0]) * estimates[0].finite().expect("a way");
+    }
+    let found = estimates[0].finite().expect("a way") * f64::from(WEIGHT_SCALE);
+    assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+}
+
+/// A search by batches sees the same numbers, whichever way it asks.
+#[test]
+fn the_heuristic_says_what_the_scorer_says() {
+    let tasks: Vec<Arc<Task>> = fixture("logistics").into_iter().map(Arc::new).collect();
+    let set = gathered(&tasks, 1);
+    let (function, _) = fit(
+        &set,
+        &spec(&set),
+        &CountsConfig::default(),
+        &RankingConfig::default(),
+        1,
+    );
+    let task = &tasks[1];
+    let mut scorer = function.scorer(task);
+    let mut heuristic = CountsHeuristic::new(&function, task);
+    let parent = task.initial_state();
+    let mut actions = Vec::new();
+    SuccessorGenerator::new(task).applicable(&parent, &mut actions);
+    let mut registry = Registry::new(task.encoding().words());
+    for &action in &actions {
+        let mut child = parent.clone();
+        task.apply(action, &mut child);
+        assert!(registry.insert(&child).1, "children differ");
+    }
+    let states = registry.range(StateId(0), registry.next_id());
+    scorer.enter(&parent);
+    let scale = f64::from(WEIGHT_SCALE);
+    let expected: Vec<Estimate> = actions
+        .iter()
+        .map(|&action| Estimate::new(scorer.child(action).scores[0] as f64 / scale))
+        .collect();
+    let mut estimates = Vec::new();
+    heuristic.evaluate(states, &mut estimates);
+    assert_eq!(estimates, expected);
+    estimates.clear();
+    heuristic.evaluate_successors(&parent, &actions, states, &mut estimates);
+    assert_eq!(estimates, expected);
+    assert!(heuristic.work() > 0);
 }

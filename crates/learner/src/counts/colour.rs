@@ -1,8 +1,34 @@
 //! Colours: 64-bit numbers made of names and of other colours, the same on every machine and for
 //! every problem of a domain.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 /// What a node of the graph looks like after some rounds. 0 stands for no colour.
 pub(crate) type Colour = u64;
+
+/// A map from colours. They are hashes already, and serve as their own.
+pub(crate) type ColourMap<V> = HashMap<Colour, V, BuildHasherDefault<Itself>>;
+
+/// The hash of a colour: itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = mix(self.0, u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, colour: u64) {
+        self.0 = colour;
+    }
+}
 
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u64 = 0xD1B5_4A32_D192_ED03;
@@ -54,7 +80,6 @@ pub(crate) enum Status {
 
 impl Status {
     /// All of them, by number: the first has number 1.
-    #[cfg(test)]
     pub(crate) const ALL: [Self; 6] = [
         Self::True,
         Self::Reached,

@@ -23,6 +23,8 @@ pub(crate) struct TaskGraph {
     pub(crate) arguments: Vec<u32>,
     /// First colours of atoms, [where false, where true]; 0: such an atom is not shown.
     pub(crate) colours: Vec<[Colour; 2]>,
+    /// The predicate of each atom, and what it is [where false, where true].
+    pub(crate) first_makings: Vec<(u32, [Option<Status>; 2])>,
     /// Atoms from this one on are of static relations.
     pub(crate) relations: usize,
     /// Atoms from this one on have no features past the first round.
@@ -50,18 +52,13 @@ impl<'t> Wishes<'t> {
         Self { by_atom }
     }
 
-    /// First colours of an atom [where false, where true].
-    fn colours(&self, task: &Task, atom: &Atom<ObjectId>) -> [Colour; 2] {
-        let name = &task.problem().domain.predicates[atom.predicate.index()].name;
-        let (when_false, when_true) = match self.by_atom.get(atom) {
-            None => (None, Status::True),
-            Some(true) => (Some(Status::Wanted), Status::Reached),
-            Some(false) => (Some(Status::Absent), Status::Unwanted),
-        };
-        [
-            when_false.map_or(0, |status| of_atom(name, status)),
-            of_atom(name, when_true),
-        ]
+    /// What an atom is [where false, where true].
+    fn statuses(&self, atom: &Atom<ObjectId>) -> [Option<Status>; 2] {
+        match self.by_atom.get(atom) {
+            None => [None, Some(Status::True)],
+            Some(true) => [Some(Status::Wanted), Some(Status::Reached)],
+            Some(false) => [Some(Status::Absent), Some(Status::Unwanted)],
+        }
     }
 }
 
@@ -78,6 +75,7 @@ impl TaskGraph {
             starts: vec![0],
             arguments: Vec::new(),
             colours: Vec::new(),
+            first_makings: Vec::new(),
             relations: 0,
             shallow: 0,
             atom_of: Vec::new(),
@@ -86,7 +84,7 @@ impl TaskGraph {
         // A fluent that never changes in this problem is a fluent all the same.
         let of_fluents = |atom: &&Atom<ObjectId>| !is_static[atom.predicate.index()];
         for atom in task.statics().iter().filter(of_fluents) {
-            graph.add(atom, wishes.colours(task, atom));
+            graph.add(task, atom, wishes.statuses(atom));
         }
         graph.relations = graph.colours.len();
         let relations = || {
@@ -100,8 +98,7 @@ impl TaskGraph {
         for deep in [true, false] {
             graph.shallow = graph.colours.len();
             for atom in relations().filter(|atom| named(&spec.deep, atom) == deep) {
-                let name = &domain.predicates[atom.predicate.index()].name;
-                graph.add(atom, [0, of_atom(name, Status::Static)]);
+                graph.add(task, atom, [None, Some(Status::Static)]);
             }
         }
         graph
@@ -123,15 +120,19 @@ impl TaskGraph {
             }
             let atom = self.colours.len() as u32;
             self.atom_of.push((atom, proposition.positive));
-            self.add(&proposition.atom, wishes.colours(task, &proposition.atom));
+            let statuses = wishes.statuses(&proposition.atom);
+            self.add(task, &proposition.atom, statuses);
         }
     }
 
-    fn add(&mut self, atom: &Atom<ObjectId>, colours: [Colour; 2]) {
+    fn add(&mut self, task: &Task, atom: &Atom<ObjectId>, statuses: [Option<Status>; 2]) {
+        let name = &task.problem().domain.predicates[atom.predicate.index()].name;
         let objects = atom.arguments.iter().map(|object| object.0);
         self.arguments.extend(objects);
         self.starts.push(self.arguments.len() as u32);
+        let colours = statuses.map(|status| status.map_or(0, |status| of_atom(name, status)));
         self.colours.push(colours);
+        self.first_makings.push((atom.predicate.0, statuses));
     }
 
     pub(crate) fn atom_count(&self) -> usize {
@@ -159,6 +160,16 @@ impl TaskGraph {
             }
         }
     }
+}
+
+/// Unary predicates that hold of an object for ever.
+pub(crate) fn properties(task: &Task, object: usize) -> impl Iterator<Item = usize> {
+    let is_static = static_predicates(&task.problem().domain);
+    task.statics()
+        .iter()
+        .filter(move |atom| atom.arguments.len() == 1 && atom.arguments[0].index() == object)
+        .map(|atom| atom.predicate.index())
+        .filter(move |&predicate| is_static[predicate])
 }
 
 /// First colours of objects: constants by name, types, and properties that never change.

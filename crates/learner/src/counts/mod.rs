@@ -12,15 +12,30 @@
 //!   microsecond, to the same number as from scratch.
 
 mod colour;
+mod config;
 mod difference;
+mod file;
 mod graph;
+mod heuristic;
 mod layout;
+mod making;
 mod model;
 mod refine;
 mod relations;
 mod scratch;
+mod stream;
 mod table;
+mod trust;
+mod words;
 
+pub(crate) use colour::ColourMap;
+pub use config::CountsConfig;
+pub use file::{CountsHeader, CountsModel};
+pub use heuristic::CountsHeuristic;
+pub(crate) use making::Making;
 pub use model::{CountsFunction, WEIGHT_SCALE};
 pub use refine::FeatureCounter;
+pub(crate) use refine::Node;
 pub use relations::GraphSpec;
+pub use trust::Trust;
+pub use words::FeatureInWords;

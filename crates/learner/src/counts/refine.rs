@@ -3,7 +3,8 @@
 use homing_planner::{PropId, Task};
 
 use super::colour::{Colour, aged, mix, told};
-use super::graph::TaskGraph;
+use super::graph::{TaskGraph, properties};
+use super::making::Making;
 use super::relations::GraphSpec;
 
 /// Counts the colours of states of one task.
@@ -100,24 +101,163 @@ impl<'t> FeatureCounter<'t> {
 
     /// Calls `visit` with every colour that counts as a feature, as often as it occurs.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(Colour)) {
-        self.for_each_marked(|colour, _| visit(colour));
+        self.for_each_node(|colour, _| visit(colour));
     }
 
-    /// As [`for_each`](Self::for_each); says also whether a colour is that of a static relation
-    /// past the first round. One that is never is another, since static relations have names of
-    /// their own kind.
-    pub(crate) fn for_each_marked(&self, mut visit: impl FnMut(Colour, bool)) {
-        let place_of = |first: usize| {
-            self.present
-                .partition_point(|&atom| (atom as usize) < first)
-        };
-        let (relations, shallow) = (place_of(self.graph.relations), place_of(self.graph.shallow));
+    /// As [`for_each`](Self::for_each), with the node. Nodes come in the order of rounds.
+    pub(crate) fn for_each_node(&self, mut visit: impl FnMut(Colour, Node)) {
+        let shallow = self.graph.shallow as u32;
+        let shallow = self.present.partition_point(|&atom| atom < shallow);
         for (round, (objects, atoms)) in self.objects.iter().zip(&self.atoms).enumerate() {
-            objects.iter().for_each(|&colour| visit(colour, false));
+            for (index, &colour) in objects.iter().enumerate() {
+                visit(colour, Node::Object { round, index });
+            }
             let shown = if round <= 1 { atoms.len() } else { shallow };
             for (place, &colour) in atoms[..shown].iter().enumerate() {
-                visit(colour, round > 1 && place >= relations);
+                visit(colour, Node::Atom { round, place });
             }
         }
     }
+
+    /// Whether a node is a static relation past the first round. A colour of such a node is never
+    /// one of another, since static relations have names of their own kind.
+    pub(crate) fn is_late_static(&self, node: Node) -> bool {
+        match node {
+            Node::Object { .. } => false,
+            Node::Atom { round, place } => {
+                round > 1 && self.present[place] as usize >= self.graph.relations
+            }
+        }
+    }
+
+    /// How the colour of a node of the state coloured last was made.
+    pub(crate) fn making(&self, node: Node) -> Making {
+        match node {
+            Node::Object { round: 0, index } => self.first_object(index),
+            Node::Atom { round: 0, place } => self.first_atom(place),
+            Node::Object { round, index } => {
+                let mut told: Vec<(Colour, u32)> = self
+                    .neighbours(index)
+                    .map(|(place, position)| (self.atoms[round - 1][place], position as u32))
+                    .collect();
+                told.sort_unstable();
+                told.dedup();
+                Making::LaterObject {
+                    own: self.objects[round - 1][index],
+                    told,
+                }
+            }
+            Node::Atom { round, place } => {
+                let atom = self.present[place] as usize;
+                let arguments = self.graph.arguments[self.graph.slots(atom)].iter();
+                Making::LaterAtom {
+                    own: self.atoms[round - 1][place],
+                    objects: arguments
+                        .map(|&object| self.objects[round - 1][object as usize])
+                        .collect(),
+                }
+            }
+        }
+    }
+
+    /// The nodes that a node's colour was made of.
+    pub(crate) fn parts(&self, node: Node) -> Vec<Node> {
+        match node {
+            Node::Object { round: 0, .. } | Node::Atom { round: 0, .. } => Vec::new(),
+            Node::Object { round, index } => {
+                let own = Node::Object {
+                    round: round - 1,
+                    index,
+                };
+                let around = self.neighbours(index).map(|(place, _)| Node::Atom {
+                    round: round - 1,
+                    place,
+                });
+                std::iter::once(own).chain(around).collect()
+            }
+            Node::Atom { round, place } => {
+                let own = Node::Atom {
+                    round: round - 1,
+                    place,
+                };
+                let atom = self.present[place] as usize;
+                let arguments = self.graph.arguments[self.graph.slots(atom)].iter();
+                let around = arguments.map(|&index| Node::Object {
+                    round: round - 1,
+                    index: index as usize,
+                });
+                std::iter::once(own).chain(around).collect()
+            }
+        }
+    }
+
+    /// The colour of a node of the state coloured last.
+    pub(crate) fn colour_of(&self, node: Node) -> Colour {
+        match node {
+            Node::Object { round, index } => self.objects[round][index],
+            Node::Atom { round, place } => self.atoms[round][place],
+        }
+    }
+
+    /// The atoms next to an object, each by its place among those shown and with the object's
+    /// position in it.
+    fn neighbours(&self, object: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.present
+            .iter()
+            .enumerate()
+            .flat_map(move |(place, &atom)| {
+                let arguments = self.graph.arguments[self.graph.slots(atom as usize)].iter();
+                let here = arguments.enumerate();
+                here.filter(move |&(_, &other)| other as usize == object)
+                    .map(move |(position, _)| (place, position))
+            })
+    }
+
+    fn first_object(&self, index: usize) -> Making {
+        let problem = self.task.problem();
+        let domain = &problem.domain;
+        let object = &problem.objects[index];
+        let names = |mut names: Vec<String>| {
+            names.sort_unstable();
+            names
+        };
+        let types = object.types.iter();
+        Making::Object {
+            constant: (index < domain.constants.len()).then(|| object.name.clone()),
+            types: names(
+                types
+                    .map(|t| domain.types[t.index()].name.clone())
+                    .collect(),
+            ),
+            properties: names(
+                properties(self.task, index)
+                    .map(|predicate| domain.predicates[predicate].name.clone())
+                    .collect(),
+            ),
+        }
+    }
+
+    fn first_atom(&self, place: usize) -> Making {
+        let atom = self.present[place] as usize;
+        let (predicate, statuses) = self.graph.first_makings[atom];
+        let domain = &self.task.problem().domain;
+        Making::Atom {
+            predicate: domain.predicates[predicate as usize].name.clone(),
+            status: statuses[usize::from(self.truth[atom])].expect("the atom is shown"),
+        }
+    }
+}
+
+/// A node of the graph after some rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    Object {
+        round: usize,
+        index: usize,
+    },
+    /// An atom, by its place among those shown.
+    Atom {
+        round: usize,
+        place: usize,
+    },
 }

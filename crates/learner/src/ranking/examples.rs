@@ -1,13 +1,13 @@
 //! Where examples come from: problems that can be walked through.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use homing_nlm::SplitMix64;
-use homing_planner::{Costs, Progress, Stop, Task, Watch};
+use homing_planner::{Costs, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
 
 use crate::exact::{ExactSpace, Sample, WalkEnd, WalkLimits};
+use crate::teamwork::for_all;
 
 /// How problems are walked through. Counters bound it, no clock does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,19 @@ pub struct TrainingSet {
     pub problems: Vec<TrainingProblem>,
 }
 
+impl TrainingSet {
+    /// The same with the first `count` samples of each problem.
+    pub(crate) fn with_samples(&self, count: usize) -> Self {
+        let problems = self.problems.iter().map(|problem| TrainingProblem {
+            task: Arc::clone(&problem.task),
+            samples: problem.samples.iter().take(count).cloned().collect(),
+        });
+        Self {
+            problems: problems.collect(),
+        }
+    }
+}
+
 /// What became of the problems that were to be learnt from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -99,7 +112,6 @@ enum Walked {
     TooLarge {
         states: usize,
     },
-    Stopped(Stop),
 }
 
 /// Walks through problems, the smallest first, and samples examples from them.
@@ -131,10 +143,11 @@ pub fn gather(
         }
         let (wave, behind) = rest.split_at(rest.len().min(WAVE));
         rest = behind;
-        let outcomes = walk_all(tasks, wave, config, seed, threads, watch);
+        let outcomes = for_all(wave, threads, watch, |&index, watch| {
+            walk(&tasks[index], index, config, seed, watch)
+        })?;
         for (&index, walked) in wave.iter().zip(outcomes) {
             match walked {
-                Walked::Stopped(stop) => return Err(stop),
                 Walked::TooLarge { states } => {
                     total += states;
                     in_a_row += 1;
@@ -172,95 +185,30 @@ pub fn gather(
     Ok((set, report))
 }
 
-/// Walks through some problems, in as many threads as there are.
-fn walk_all(
-    tasks: &[Arc<Task>],
-    wave: &[usize],
-    config: &ExactConfig,
-    seed: u64,
-    threads: usize,
-    watch: &mut dyn Watch,
-) -> Vec<Walked> {
-    let next = AtomicUsize::new(0);
-    let stopped = AtomicBool::new(false);
-    // Each thread takes the next problem that nobody has.
-    let take = |watch: &mut dyn Watch| {
-        let mut mine: Vec<(usize, Walked)> = Vec::new();
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&index) = wave.get(place) else {
-                return mine;
-            };
-            mine.push((place, walk(&tasks[index], index, config, seed, watch)));
-        }
-    };
-    let mut outcomes = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(wave.len()))
-            .map(|_| scope.spawn(|| take(&mut Told(&stopped))))
-            .collect();
-        let mut outcomes = take(&mut Telling {
-            watch,
-            stopped: &stopped,
-        });
-        for other in others {
-            let theirs = other.join();
-            outcomes.extend(theirs.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        outcomes
-    });
-    outcomes.sort_by_key(|&(place, _)| place);
-    outcomes.into_iter().map(|(_, walked)| walked).collect()
-}
-
 fn walk(
     task: &Task,
     index: usize,
     config: &ExactConfig,
     seed: u64,
     watch: &mut dyn Watch,
-) -> Walked {
+) -> Result<Walked, Stop> {
     let costs = if config.unit_cost {
         Costs::Unit
     } else {
         Costs::Task
     };
     match ExactSpace::walk(task, costs, WalkLimits::states(config.states), watch) {
-        Err(WalkEnd::TooLarge { states }) => Walked::TooLarge { states },
-        Err(WalkEnd::Stopped(stop)) => Walked::Stopped(stop),
+        Err(WalkEnd::TooLarge { states }) => Ok(Walked::TooLarge { states }),
+        Err(WalkEnd::Stopped(stop)) => Err(stop),
         Ok(space) => {
             // A stream of its own: what is sampled here does not depend on other problems.
             let mut random = SplitMix64::new(seed ^ (index as u64 + 1).wrapping_mul(0x5851_F42D));
-            Walked::Done {
+            Ok(Walked::Done {
                 samples: space.sample(config.samples, &mut random),
                 states: space.len(),
                 dead_ends: space.dead_ends(),
                 solvable: space.is_solvable(),
-            }
+            })
         }
-    }
-}
-
-/// Asks the watch, and lets the other threads know.
-struct Telling<'a> {
-    watch: &'a mut dyn Watch,
-    stopped: &'a AtomicBool,
-}
-
-impl Watch for Telling<'_> {
-    fn poll(&mut self, progress: Progress) -> Option<Stop> {
-        let stop = self.watch.poll(progress);
-        if stop.is_some() {
-            self.stopped.store(true, Ordering::Relaxed);
-        }
-        stop
-    }
-}
-
-/// Stops when the thread that asks the watch has been told to.
-struct Told<'a>(&'a AtomicBool);
-
-impl Watch for Told<'_> {
-    fn poll(&mut self, _: Progress) -> Option<Stop> {
-        self.0.load(Ordering::Relaxed).then_some(Stop::Interrupted)
     }
 }

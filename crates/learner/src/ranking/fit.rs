@@ -1,13 +1,12 @@
 //! The logistic loss over pairs, minimised by Adagrad.
 
 use homing_nlm::SplitMix64;
-use homing_planner::heuristic::HeuristicKind;
 use serde::{Deserialize, Serialize};
 
 use super::examples::TrainingSet;
 use super::pairs::{Features, Pairs, pair_up};
 use super::sigmoid::falling_sigmoid;
-use crate::counts::{CountsFunction, GraphSpec, WEIGHT_SCALE};
+use crate::counts::{CountsConfig, CountsFunction, GraphSpec, WEIGHT_SCALE};
 use crate::exact::shuffle;
 
 /// How an order is learnt.
@@ -26,10 +25,6 @@ pub struct RankingConfig {
     pub pairs_per_state: usize,
     /// Random solvable states that a dead end is paired with.
     pub dead_pairs: usize,
-    /// Colours at the most; those met later are left out.
-    pub max_features: usize,
-    /// Classical heuristics as further features: what is learnt then corrects them.
-    pub heuristics: Vec<HeuristicKind>,
 }
 
 impl Default for RankingConfig {
@@ -41,8 +36,6 @@ impl Default for RankingConfig {
             max_pairs: 250_000,
             pairs_per_state: 12,
             dead_pairs: 3,
-            max_features: 200_000,
-            heuristics: Vec::new(),
         }
     }
 }
@@ -76,11 +69,12 @@ const FIRST_ESTIMATE_WEIGHT: f64 = 0.5;
 pub fn fit(
     set: &TrainingSet,
     spec: &GraphSpec,
+    function: &CountsConfig,
     config: &RankingConfig,
     seed: u64,
 ) -> (CountsFunction, FitReport) {
     let mut random = SplitMix64::new(SplitMix64::new(seed ^ 0x5241_4E4B).next_u64());
-    let (features, pairs) = pair_up(set, spec, config, &mut random);
+    let (features, pairs) = pair_up(set, spec, function, config, &mut random);
     let heads = if features.is_late_static.contains(&true) {
         2
     } else {
@@ -91,7 +85,7 @@ pub fn fit(
         .iter()
         .map(|&colour| (colour, [0; 2]))
         .collect();
-    let mut estimates = vec![[0; 2]; config.heuristics.len()];
+    let mut estimates = vec![[0; 2]; function.heuristics.len()];
     let mut accuracy = Vec::new();
     for head in 0..heads {
         let learner = Learner::new(&features, &pairs, config, heads == 2 && head == 0);
@@ -113,8 +107,10 @@ pub fn fit(
     if heads == 1 {
         spec.deep.clear();
     }
-    let heuristics = config.heuristics.iter().copied().zip(estimates).collect();
-    let function = CountsFunction::new(spec, heads, weights).with_heuristics(heuristics);
+    let heuristics = function.heuristics.iter().copied().zip(estimates).collect();
+    let function = CountsFunction::new(spec, heads, weights)
+        .with_heuristics(heuristics)
+        .with_makings(features.makings);
     (function, report)
 }
 
@@ -186,7 +182,7 @@ impl<'a> Learner<'a> {
     fn run(&self, mut random: SplitMix64) -> Fitted {
         let mut fitted = Fitted {
             weights: vec![0.0; self.takes_part.len()],
-            estimates: vec![FIRST_ESTIMATE_WEIGHT; self.config.heuristics.len()],
+            estimates: vec![FIRST_ESTIMATE_WEIGHT; self.pairs.heuristics()],
         };
         let mut squares = vec![FIRST_SQUARE; fitted.weights.len()];
         let mut estimate_squares = vec![FIRST_SQUARE; fitted.estimates.len()];

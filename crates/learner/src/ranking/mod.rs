@@ -14,5 +14,6 @@ mod fit;
 mod pairs;
 mod sigmoid;
 
+pub(crate) use examples::size_of;
 pub use examples::{ExactConfig, GatherReport, TrainingProblem, TrainingSet, gather};
 pub use fit::{FitReport, RankingConfig, fit};

@@ -1,38 +1,44 @@
 //! Pairs of states that are to be told apart, as differences of their features.
 
-use std::collections::HashMap;
-
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
 use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
 use super::examples::{TrainingProblem, TrainingSet};
 use super::fit::RankingConfig;
-use crate::counts::{FeatureCounter, GraphSpec};
+use crate::counts::{ColourMap, CountsConfig, FeatureCounter, GraphSpec, Making, Node};
 use crate::exact::{Sample, shuffle};
 
 /// Numbers for colours, in the order they are met.
 #[derive(Default)]
 pub(super) struct Features {
-    ids: HashMap<u64, u32>,
+    ids: ColourMap<u32>,
     pub(super) colours: Vec<u64>,
     /// Whether a feature is of a static relation past the first round.
     pub(super) is_late_static: Vec<bool>,
+    /// How each colour was made, and before it what it was made of.
+    pub(super) makings: Vec<Making>,
 }
 
 impl Features {
-    /// The number of a colour; `None` if there are `limit` others already.
-    fn id(&mut self, colour: u64, is_late_static: bool, limit: usize) -> Option<u32> {
+    /// The number of the colour of a node; `None` if there are `limit` others already.
+    fn id(&mut self, counter: &FeatureCounter<'_>, node: Node, limit: usize) -> Option<u32> {
+        let colour = counter.colour_of(node);
         if let Some(&id) = self.ids.get(&colour) {
             return Some(id);
         }
         if self.colours.len() >= limit {
             return None;
         }
+        // Nearly always known: rounds come one after the other.
+        for part in counter.parts(node) {
+            self.id(counter, part, limit)?;
+        }
         let id = self.colours.len() as u32;
         self.ids.insert(colour, id);
         self.colours.push(colour);
-        self.is_late_static.push(is_late_static);
+        self.is_late_static.push(counter.is_late_static(node));
+        self.makings.push(counter.making(node));
         Some(id)
     }
 }
@@ -66,6 +72,10 @@ pub(super) struct Pairs {
 impl Pairs {
     pub(super) fn len(&self) -> usize {
         self.first.len() - 1
+    }
+
+    pub(super) fn heuristics(&self) -> usize {
+        self.heuristics
     }
 
     pub(super) fn differences(&self, pair: usize) -> &[(u32, f32)] {
@@ -114,17 +124,18 @@ impl Pairs {
 pub(super) fn pair_up(
     set: &TrainingSet,
     spec: &GraphSpec,
+    function: &CountsConfig,
     config: &RankingConfig,
     random: &mut SplitMix64,
 ) -> (Features, Pairs) {
     let mut features = Features::default();
     let mut groups = Vec::new();
     for (index, problem) in set.problems.iter().enumerate() {
-        describe(problem, index, spec, config, &mut features, &mut groups);
+        describe(problem, index, spec, function, &mut features, &mut groups);
     }
     let mut pairs = Pairs {
         first: vec![0],
-        heuristics: config.heuristics.len(),
+        heuristics: function.heuristics.len(),
         ..Pairs::default()
     };
     shuffle(&mut groups, random);
@@ -144,7 +155,7 @@ fn describe<'s>(
     problem: &'s TrainingProblem,
     index: usize,
     spec: &GraphSpec,
-    config: &RankingConfig,
+    config: &CountsConfig,
     features: &mut Features,
     groups: &mut Vec<Group<'s>>,
 ) {
@@ -155,25 +166,19 @@ fn describe<'s>(
         .iter()
         .map(|kind: &HeuristicKind| kind.build(task, Costs::Unit))
         .collect();
-    let mut colours: Vec<(u64, bool)> = Vec::new();
+    let mut ids: Vec<u32> = Vec::new();
     for sample in &problem.samples {
         let mut states = Vec::with_capacity(sample.len());
         for place in 0..sample.len() {
             let state = sample.state(place);
             counter.colour(state);
-            colours.clear();
-            counter
-                .for_each_marked(|colour, is_late_static| colours.push((colour, is_late_static)));
-            colours.sort_unstable();
-            let mut counts: Vec<(u32, u32)> = colours
-                .chunk_by(|a, b| a.0 == b.0)
-                .filter_map(|run| {
-                    let (colour, is_late_static) = run[0];
-                    let id = features.id(colour, is_late_static, config.max_features)?;
-                    Some((id, run.len() as u32))
-                })
-                .collect();
-            counts.sort_unstable();
+            ids.clear();
+            counter.for_each_node(|_, node| {
+                ids.extend(features.id(&counter, node, config.max_features));
+            });
+            ids.sort_unstable();
+            let runs = ids.chunk_by(|a, b| a == b);
+            let counts = runs.map(|run| (run[0], run.len() as u32)).collect();
             states.push(Described {
                 counts,
                 estimates: estimates(&mut heuristics, task, state),

@@ -47,7 +47,7 @@ impl Default for DeferredConfig {
     fn default() -> Self {
         Self {
             preferred: true,
-            boost: 100,
+            boost: 1000,
             by_type: false,
             share: 0.5,
             part: 1000,

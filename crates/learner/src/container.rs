@@ -1,0 +1,116 @@
+//! What all model files share: safetensors, and a sealed header in its metadata.
+
+use std::collections::HashMap;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde_json::Value;
+
+use crate::model::{FORMAT_VERSION, ModelError};
+use crate::seal::{holds, seal, unseal};
+use crate::value::ValueKind;
+
+/// The key of the header in the file's metadata.
+pub(crate) const HEADER_KEY: &str = "homing";
+
+/// The field of the header that says which kind of value function it is. Files of the first kind,
+/// the neural logic machine, do not have it.
+const KIND: &str = "kind";
+
+/// A model file whose frame is sound.
+pub(crate) struct Opened<'b> {
+    pub(crate) tensors: SafeTensors<'b>,
+    /// The header without its checksum.
+    pub(crate) header: Value,
+    pub(crate) sum: Option<Value>,
+}
+
+fn broken(error: &safetensors::SafeTensorError) -> ModelError {
+    ModelError::Broken(error.to_string())
+}
+
+impl<'b> Opened<'b> {
+    /// Reads the frame of a file.
+    pub(crate) fn new(bytes: &'b [u8]) -> Result<Self, ModelError> {
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
+        let header = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|metadata| metadata.get(HEADER_KEY))
+            .ok_or(ModelError::NoHeader)?;
+        let mut header: Value = serde_json::from_str(header)
+            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
+        let sum = unseal(&mut header);
+        // The version first: the rest may look different in a newer one.
+        match header.get("format_version").and_then(Value::as_u64) {
+            Some(found) if found > u64::from(FORMAT_VERSION) => {
+                return Err(ModelError::NewerFormat {
+                    found: u32::try_from(found).unwrap_or(u32::MAX),
+                });
+            }
+            Some(_) => {}
+            None => return Err(ModelError::BadHeader("it has no format version".to_owned())),
+        }
+        Ok(Self {
+            tensors,
+            header,
+            sum,
+        })
+    }
+
+    /// The kind of value function it holds.
+    pub(crate) fn kind(&self) -> Result<ValueKind, ModelError> {
+        match self.header.get(KIND) {
+            None => Ok(ValueKind::Nlm),
+            Some(kind) => serde_json::from_value(kind.clone()).map_err(|_| {
+                let found = kind
+                    .as_str()
+                    .map_or_else(|| kind.to_string(), str::to_owned);
+                ModelError::UnknownKind { found }
+            }),
+        }
+    }
+
+    /// Makes sure that it holds this kind.
+    pub(crate) fn expect_kind(&self, expected: ValueKind) -> Result<(), ModelError> {
+        let found = self.kind()?;
+        if found == expected {
+            Ok(())
+        } else {
+            Err(ModelError::OtherKind { found, expected })
+        }
+    }
+
+    /// Whether the checksum is that of this header and these arrays; a file without one is taken.
+    pub(crate) fn check_sum(&self, header: &str, arrays: &[&[u8]]) -> Result<(), ModelError> {
+        match &self.sum {
+            Some(sum) if !holds(sum, header, arrays.iter().copied()) => Err(ModelError::Corrupted),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One array of a file.
+pub(crate) struct Array<'a> {
+    pub(crate) name: String,
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// The bytes of a file. The seal covers the header and then `sealed`, in order.
+pub(crate) fn write(
+    arrays: Vec<Array<'_>>,
+    header: &str,
+    sealed: &[&[u8]],
+) -> Result<Vec<u8>, ModelError> {
+    let mut tensors = Vec::with_capacity(arrays.len());
+    for array in arrays {
+        let tensor = TensorView::new(array.dtype, array.shape, array.bytes);
+        tensors.push((array.name, tensor.map_err(|error| broken(&error))?));
+    }
+    let header = seal(header, sealed.iter().copied());
+    // One entry alone: a map has no order, and the same model gives the same bytes.
+    let metadata = HashMap::from([(HEADER_KEY.to_owned(), header)]);
+    safetensors::serialize(tensors, Some(metadata)).map_err(|error| broken(&error))
+}

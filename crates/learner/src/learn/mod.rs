@@ -1,0 +1,321 @@
+//! Learning from training problems, from problems to a model: gather examples, fit candidates,
+//! compare them by searches on larger problems, keep the best.
+
+mod config;
+mod select;
+
+use std::fmt;
+use std::sync::Arc;
+
+use homing_planner::{Stop, Task, Watch};
+use serde::{Deserialize, Serialize};
+
+pub use self::config::{DataSource, FunctionConfig, LearnConfig, Objective, SelectionConfig};
+use self::select::{Candidate, Choice, compare};
+use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
+use crate::ranking::{FitReport, GatherReport, RankingConfig, TrainingSet, fit, gather, size_of};
+use crate::signature::{Difference, Signature};
+
+/// What a run of learning came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearnReport {
+    /// What became of the training problems.
+    pub data: GatherReport,
+    /// What the fit of the chosen candidate came to.
+    pub fit: FitReport,
+    /// Problems kept out of the fit, on which candidates were compared.
+    pub held_out: usize,
+    /// All candidates, in the order they were tried.
+    pub candidates: Vec<CandidateRecord>,
+    /// The index of the one that was kept.
+    pub chosen: usize,
+}
+
+/// How a candidate did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CandidateRecord {
+    /// What is special about it.
+    pub name: String,
+    /// Rounds of colours.
+    pub rounds: usize,
+    /// Orders it offers.
+    pub heads: usize,
+    /// States sampled in each problem, about.
+    pub samples: usize,
+    /// The seed of its fit.
+    pub seed: u64,
+    /// What its fit came to.
+    pub fit: FitReport,
+    /// Problems solved by the learned order alone.
+    pub solved: usize,
+    /// What these searches took, in rough nanoseconds: counted, not timed.
+    pub work: u64,
+}
+
+/// How far learning is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LearnProgress {
+    /// Problems were walked through.
+    Gathered(GatherReport),
+    /// A candidate was fitted.
+    Fitted {
+        /// What is special about it.
+        name: String,
+        /// What its fit came to.
+        fit: FitReport,
+    },
+    /// A candidate has had its searches.
+    Compared {
+        /// How it did.
+        record: CandidateRecord,
+        /// How many candidates there are.
+        of: usize,
+    },
+}
+
+/// Why nothing can be learnt.
+#[derive(Debug, PartialEq)]
+pub enum LearnError {
+    /// There is nothing to learn from.
+    NoProblems,
+    /// A problem is of another domain than the first.
+    MixedDomains {
+        /// Which problem, counted from 0.
+        problem: usize,
+        /// What differs.
+        differences: Vec<Difference>,
+    },
+    /// The configuration is wrong.
+    Config(Vec<String>),
+    /// No problem could be walked through.
+    NothingWalked(GatherReport),
+    /// The outside ended it.
+    Stopped(Stop),
+}
+
+impl fmt::Display for LearnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoProblems => write!(f, "there are no problems to learn from"),
+            Self::MixedDomains {
+                problem,
+                differences,
+            } => {
+                write!(
+                    f,
+                    "problem {} is of another domain than the first:",
+                    problem + 1
+                )?;
+                differences
+                    .iter()
+                    .try_for_each(|difference| write!(f, "\n  {difference}"))
+            }
+            Self::Config(problems) => write!(f, "{}", problems.join("; ")),
+            Self::NothingWalked(report) => write!(
+                f,
+                "no problem could be walked through: {} too large, {} without a plan or with nothing \
+                 to do; give smaller problems, or raise `states`",
+                report.too_large, report.unsolvable
+            ),
+            Self::Stopped(_) => write!(f, "learning was stopped"),
+        }
+    }
+}
+
+impl std::error::Error for LearnError {}
+
+impl From<Stop> for LearnError {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+/// Learns a value function from problems of one domain. The number of threads changes no bit.
+///
+/// The largest problems are kept out of the fit, to compare candidates on.
+///
+/// # Errors
+///
+/// If the problems or the configuration are of no use, or the watch says stop.
+pub fn learn(
+    tasks: &[Arc<Task>],
+    config: &LearnConfig,
+    seed: u64,
+    threads: usize,
+    watch: &mut dyn Watch,
+    tell: &mut dyn FnMut(&LearnProgress),
+) -> Result<CountsModel, LearnError> {
+    let first = tasks.first().ok_or(LearnError::NoProblems)?;
+    let problems = config.problems();
+    if !problems.is_empty() {
+        return Err(LearnError::Config(problems));
+    }
+    let signature = Signature::of(&first.problem().domain);
+    for (problem, task) in tasks.iter().enumerate() {
+        let differences = signature.differences(&Signature::of(&task.problem().domain));
+        if !differences.is_empty() {
+            return Err(LearnError::MixedDomains {
+                problem,
+                differences,
+            });
+        }
+    }
+    let (to_fit, held_out) = hold_out(tasks, &config.selection);
+    let DataSource::Exact(data) = &config.data;
+    // Candidates may want more samples than the rest: those of all others are the first of these.
+    let data = crate::ranking::ExactConfig {
+        samples: data.samples * config.selection.most_samples(),
+        ..data.clone()
+    };
+    let (set, report) = gather(&to_fit, &data, seed, threads, watch)?;
+    tell(&LearnProgress::Gathered(report.clone()));
+    if set.problems.is_empty() {
+        return Err(LearnError::NothingWalked(report));
+    }
+    learn_from(&set, report, &held_out, config, seed, threads, watch, tell)
+}
+
+/// As [`learn`], with examples that are already there.
+///
+/// # Errors
+///
+/// If there are none, or the watch says stop.
+#[allow(clippy::too_many_arguments)]
+pub fn learn_from(
+    set: &TrainingSet,
+    data: GatherReport,
+    held_out: &[Arc<Task>],
+    config: &LearnConfig,
+    seed: u64,
+    threads: usize,
+    watch: &mut dyn Watch,
+    tell: &mut dyn FnMut(&LearnProgress),
+) -> Result<CountsModel, LearnError> {
+    let Some(first) = set.problems.first() else {
+        return Err(LearnError::NothingWalked(data));
+    };
+    let domain = Arc::clone(&first.task.problem().domain);
+    let candidates = candidates(set, config, seed, tell);
+    let Choice {
+        candidate,
+        records,
+        index,
+    } = compare(
+        candidates,
+        held_out,
+        &config.selection,
+        threads,
+        watch,
+        tell,
+    )?;
+    let report = LearnReport {
+        data,
+        fit: candidate.fit,
+        held_out: held_out.len(),
+        candidates: records,
+        chosen: index,
+    };
+    let function = candidate.function;
+    Ok(CountsModel::new(
+        function,
+        &domain,
+        config.clone(),
+        seed,
+        report,
+    ))
+}
+
+/// Splits problems into those to fit and the largest, which are kept out.
+fn hold_out(tasks: &[Arc<Task>], config: &SelectionConfig) -> (Vec<Arc<Task>>, Vec<Arc<Task>>) {
+    let mut order: Vec<usize> = (0..tasks.len()).collect();
+    order.sort_by_key(|&index| (size_of(&tasks[index]), index));
+    // A problem or two are all needed for the fit.
+    let kept_out = (tasks.len() / 4).min(config.held_out);
+    let (small, large) = order.split_at(order.len() - kept_out);
+    let mut to_fit: Vec<usize> = small.to_vec();
+    to_fit.sort_unstable();
+    let take = |indices: &[usize]| indices.iter().map(|&i| Arc::clone(&tasks[i])).collect();
+    (take(&to_fit), take(large))
+}
+
+/// What one fit is to be like.
+struct Plan {
+    name: &'static str,
+    rounds: usize,
+    samples: usize,
+    seed: u64,
+}
+
+/// Fits all candidates: the plain one first, which wins where nothing else does.
+fn candidates(
+    set: &TrainingSet,
+    config: &LearnConfig,
+    seed: u64,
+    tell: &mut dyn FnMut(&LearnProgress),
+) -> Vec<Candidate> {
+    let FunctionConfig::Counts(function) = &config.function;
+    let Objective::Ranking(ranking) = &config.objective;
+    let DataSource::Exact(data) = &config.data;
+    let plan = |name, rounds, samples, seed| Plan {
+        name,
+        rounds,
+        samples,
+        seed,
+    };
+    let rounds = function.rounds;
+    let mut plans = vec![plan("as configured", rounds, data.samples, seed)];
+    if config.selection.candidates {
+        let next = seed.wrapping_add(1);
+        plans.push(plan("another seed", rounds, data.samples, next));
+        plans.push(plan("more samples", rounds, data.samples * 3, seed));
+        if rounds == 2 {
+            plans.push(plan("one round", 1, data.samples, seed));
+        }
+    }
+    let mut candidates = Vec::new();
+    for plan in plans {
+        let set = set.with_samples(plan.samples);
+        let (fitted, fit) = fit_one(&set, &plan, function, ranking);
+        tell(&LearnProgress::Fitted {
+            name: plan.name.to_owned(),
+            fit: fit.clone(),
+        });
+        let mut add = |name: String, function: CountsFunction, fit: FitReport| {
+            candidates.push(Candidate {
+                name,
+                rounds: plan.rounds,
+                samples: plan.samples,
+                seed: plan.seed,
+                function,
+                fit,
+            });
+        };
+        if config.selection.candidates && fitted.heads() == 2 {
+            for (head, name) in ["first", "second"].iter().enumerate() {
+                let fit = FitReport {
+                    accuracy: vec![fit.accuracy[head]],
+                    ..fit.clone()
+                };
+                let name = format!("{}, {name} head alone", plan.name);
+                add(name, fitted.one_head(head), fit);
+            }
+        }
+        add(plan.name.to_owned(), fitted, fit);
+    }
+    // Of two that do equally well the first is kept: both heads before one.
+    candidates.sort_by_key(|candidate| candidate.name.contains(", "));
+    candidates
+}
+
+fn fit_one(
+    set: &TrainingSet,
+    plan: &Plan,
+    function: &CountsConfig,
+    ranking: &RankingConfig,
+) -> (CountsFunction, FitReport) {
+    let tasks: Vec<&Task> = set.problems.iter().map(|problem| &*problem.task).collect();
+    let spec = GraphSpec::of_tasks(&tasks, plan.rounds, function.second_head);
+    fit(set, &spec, function, ranking, plan.seed)
+}

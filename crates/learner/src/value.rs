@@ -1,0 +1,249 @@
+//! The seam for value functions: what is learnt, whatever its kind.
+//!
+//! A value function is learnt for a domain; prepared for a task, where all that is static is folded
+//! in; and then asked about states. Every kind answers in batches, as a [`Heuristic`]. Some can
+//! also tell a child from its parent and an action alone, as a [`SuccessorScorer`]: searches use
+//! that where they can. A kind saves itself as named arrays under a header that names the kind, and
+//! [`AnyModel`] reads whichever comes.
+//!
+//! How one is learnt is another matter: fitted in one go ([`fit`](crate::fit)), or improved step by
+//! step along a gradient ([`Improvable`], or the paper's [`Trainer`](crate::Trainer)). Where data
+//! come from and what is asked of the function are parts of the configuration of their own
+//! ([`LearnConfig`](crate::LearnConfig)).
+//!
+//! Another kind is a file that implements [`ValueFunction`], a variant of [`ValueKind`] and of
+//! [`AnyModel`], and a variant of [`FunctionConfig`](crate::FunctionConfig).
+
+use std::fmt;
+
+use homing_pddl::Domain;
+use homing_planner::search::SuccessorScorer;
+use homing_planner::{Heuristic, Task};
+use serde::{Deserialize, Serialize};
+
+use crate::container::Opened;
+use crate::counts::{CountsHeuristic, CountsModel};
+use crate::learned::Learned;
+use crate::model::{Model, ModelError};
+use crate::signature::{Difference, Signature};
+
+/// Kinds of value functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueKind {
+    /// The paper's network, a correction to a classical heuristic: [`Model`].
+    Nlm,
+    /// Counts of colours: [`CountsModel`].
+    Counts,
+}
+
+impl ValueKind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::Nlm, Self::Counts];
+
+    /// Its name, as files and users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nlm => "nlm",
+            Self::Counts => "counts",
+        }
+    }
+}
+
+impl fmt::Display for ValueKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What was learnt for a domain.
+pub trait ValueFunction: Send + Sync {
+    /// Which kind it is.
+    fn kind(&self) -> ValueKind;
+
+    /// The name of the domain it was learnt for.
+    fn domain(&self) -> &str;
+
+    /// What it expects of a domain.
+    fn signature(&self) -> &Signature;
+
+    /// Whether a domain is the one it was learnt for.
+    ///
+    /// # Errors
+    ///
+    /// With everything that differs.
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError>;
+
+    /// Prepares it for a task, to evaluate batches. The number of threads never changes a value.
+    ///
+    /// # Errors
+    ///
+    /// If it was learnt for another domain, or the task is too large for it.
+    fn heuristic<'t>(
+        &self,
+        task: &'t Task,
+        threads: usize,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError>;
+
+    /// Prepares it for a task, to score the successors of one parent at a time; `None` if it has to
+    /// see states.
+    ///
+    /// # Errors
+    ///
+    /// If it was learnt for another domain.
+    fn scorer<'t>(
+        &self,
+        task: &'t Task,
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError>;
+
+    /// The bytes of its file: the same function gives the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    fn to_file(&self) -> Result<Vec<u8>, ModelError>;
+}
+
+/// A value function with parameters that follow a gradient.
+///
+/// States of one call are of one task, named by its place among those that the function was
+/// prepared for: batches of a network need states of one shape.
+pub trait Improvable {
+    /// The value of each state, the less the better.
+    fn values(&mut self, task: usize, states: &[&[u32]]) -> Vec<f32>;
+
+    /// Takes one step against the gradient of a loss, of which `slopes` are the derivatives by the
+    /// value of each state.
+    fn improve(&mut self, task: usize, states: &[&[u32]], slopes: &[f32]);
+}
+
+/// A model of any kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyModel {
+    /// A neural logic machine.
+    Nlm(Box<Model>),
+    /// Counts of colours.
+    Counts(Box<CountsModel>),
+}
+
+impl AnyModel {
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// If they are not a whole model of a kind and format this version knows.
+    pub fn from_file(bytes: &[u8]) -> Result<Self, ModelError> {
+        match Opened::new(bytes)?.kind()? {
+            ValueKind::Nlm => Model::from_file(bytes).map(|model| Self::Nlm(Box::new(model))),
+            ValueKind::Counts => {
+                CountsModel::from_file(bytes).map(|model| Self::Counts(Box::new(model)))
+            }
+        }
+    }
+
+    /// What it can do.
+    pub fn function(&self) -> &dyn ValueFunction {
+        match self {
+            Self::Nlm(model) => &**model,
+            Self::Counts(model) => &**model,
+        }
+    }
+}
+
+impl From<Model> for AnyModel {
+    fn from(model: Model) -> Self {
+        Self::Nlm(Box::new(model))
+    }
+}
+
+impl From<CountsModel> for AnyModel {
+    fn from(model: CountsModel) -> Self {
+        Self::Counts(Box::new(model))
+    }
+}
+
+impl ValueFunction for Model {
+    fn kind(&self) -> ValueKind {
+        ValueKind::Nlm
+    }
+
+    fn domain(&self) -> &str {
+        &self.header.domain
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.header.signature
+    }
+
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
+        Self::check_domain(self, domain)
+    }
+
+    fn heuristic<'t>(
+        &self,
+        task: &'t Task,
+        threads: usize,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
+        Ok(Box::new(Learned::new(self, task, threads)?))
+    }
+
+    fn scorer<'t>(
+        &self,
+        task: &'t Task,
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
+        Self::check_domain(self, &task.problem().domain)?;
+        Ok(None)
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>, ModelError> {
+        Self::to_file(self)
+    }
+}
+
+impl ValueFunction for CountsModel {
+    fn kind(&self) -> ValueKind {
+        ValueKind::Counts
+    }
+
+    fn domain(&self) -> &str {
+        &self.header.domain
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.header.signature
+    }
+
+    /// Colours are made of names: the order of declarations does not matter.
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
+        let mut differences = self.header.signature.differences(&Signature::of(domain));
+        differences.retain(|difference| !matches!(difference, Difference::Order { .. }));
+        if differences.is_empty() {
+            Ok(())
+        } else {
+            Err(ModelError::OtherDomain { differences })
+        }
+    }
+
+    fn heuristic<'t>(
+        &self,
+        task: &'t Task,
+        _threads: usize,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
+        self.check_domain(&task.problem().domain)?;
+        Ok(Box::new(CountsHeuristic::new(&self.function, task)))
+    }
+
+    fn scorer<'t>(
+        &self,
+        task: &'t Task,
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
+        self.check_domain(&task.problem().domain)?;
+        // A score that lacks the classical heuristics it is to correct is none.
+        let alone = self.function.heuristics().is_empty();
+        Ok(alone.then(|| self.function.scorer(task)))
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>, ModelError> {
+        Self::to_file(self)
+    }
+}
