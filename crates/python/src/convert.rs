@@ -43,10 +43,7 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
 }
 
 /// A record as a dictionary.
-pub(crate) fn record<'py>(
-    py: Python<'py>,
-    record: &impl Serialize,
-) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn record<'py>(py: Python<'py>, record: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     to_python(py, &serde_json::to_value(record).map_err(bug)?)
 }
 

@@ -73,5 +73,7 @@ pub(crate) fn request(error: impl std::fmt::Display) -> PyErr {
 
 /// A mistake of our own.
 pub(crate) fn bug(error: impl std::fmt::Display) -> PyErr {
-    PyRuntimeError::new_err(format!("this is a bug in homing, please report it: {error}"))
+    PyRuntimeError::new_err(format!(
+        "this is a bug in homing, please report it: {error}"
+    ))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use homing_learner::Learned;
+use homing_learner::AnyModel;
 use homing_planner::{Costs, Estimate, HeuristicKind, Registry, StateId, States, UnknownName};
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -50,13 +50,9 @@ impl Heuristic {
     }
 
     /// A model as a heuristic.
-    pub(crate) fn learned(
-        model: &homing_learner::Model,
-        task: &Task,
-        threads: usize,
-    ) -> PyResult<Self> {
+    pub(crate) fn learned(model: &AnyModel, task: &Task, threads: usize) -> PyResult<Self> {
         let built = Built::try_new(task.planner_task(), |task| {
-            Learned::new(model, task, threads).map(|learned| Box::new(learned) as Boxed<'_>)
+            model.function().heuristic(task, threads)
         });
         Ok(Self::new(task, built.map_err(model_error)?))
     }

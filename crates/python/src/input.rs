@@ -133,10 +133,7 @@ impl Domain {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
         let make = py.get_type::<Self>().getattr("from_text")?;
-        let arguments = (
-            self.source.text().to_owned(),
-            self.source.name().to_owned(),
-        );
+        let arguments = (self.source.text().to_owned(), self.source.name().to_owned());
         Ok((make, arguments))
     }
 }
@@ -264,10 +261,7 @@ impl Problem {
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (String, String, (String, String)))> {
         let make = py.get_type::<Self>().getattr("from_text")?;
-        let names = (
-            self.domain.name().to_owned(),
-            self.source.name().to_owned(),
-        );
+        let names = (self.domain.name().to_owned(), self.source.name().to_owned());
         let arguments = (
             self.domain.text().to_owned(),
             self.source.text().to_owned(),

@@ -10,6 +10,7 @@ mod model;
 mod observe;
 mod solve;
 mod task;
+mod walks;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -39,6 +40,8 @@ mod _homing {
     use super::solve::{solve, train};
     #[pymodule_export]
     use super::task::{State, Task};
+    #[pymodule_export]
+    use super::walks::Walks;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use homing::load_model;
+use homing::input::read_bytes;
 use homing::resources::threads;
+use homing_learner::AnyModel;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -15,7 +16,7 @@ use crate::task::{State, Task};
 /// What was learnt for a domain: a heuristic for any problem of it.
 #[pyclass(frozen, module = "homing")]
 pub(crate) struct Model {
-    pub(crate) inner: homing_learner::Model,
+    pub(crate) inner: AnyModel,
     file: Option<PathBuf>,
     /// What the run of training came to.
     record: Option<homing::TrainRecord>,
@@ -23,7 +24,7 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn new(
-        inner: homing_learner::Model,
+        inner: AnyModel,
         file: Option<PathBuf>,
         record: Option<homing::TrainRecord>,
     ) -> Self {
@@ -36,7 +37,7 @@ impl Model {
 
     /// The bytes of its file.
     pub(crate) fn bytes(&self) -> PyResult<Vec<u8>> {
-        self.inner.to_file().map_err(model_error)
+        self.inner.function().to_file().map_err(model_error)
     }
 
     /// Its file, where it has one.
@@ -50,14 +51,18 @@ impl Model {
     /// Reads a model's file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        let inner = load_model(&path).map_err(raise)?;
+        let bytes = read_bytes(&path).map_err(raise)?;
+        let inner = AnyModel::from_file(&bytes).map_err(|error| {
+            let path = Some(path.clone());
+            raise(homing::Error::Model { path, error })
+        })?;
         Ok(Self::new(inner, Some(path), None))
     }
 
     /// A model of the bytes that `to_bytes` gave.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        let inner = homing_learner::Model::from_file(bytes).map_err(model_error)?;
+        let inner = AnyModel::from_file(bytes).map_err(model_error)?;
         Ok(Self::new(inner, None, None))
     }
 
@@ -74,7 +79,10 @@ impl Model {
     /// Everything about the model but its weights, as a dictionary.
     #[getter]
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        record(py, &self.inner.header)
+        match &self.inner {
+            AnyModel::Nlm(model) => record(py, &model.header),
+            AnyModel::Counts(model) => record(py, &model.header),
+        }
     }
 
     /// What the run of training came to, as a dictionary, where the model comes from one.
@@ -87,7 +95,13 @@ impl Model {
     /// The name of the domain that it was trained for.
     #[getter]
     fn domain(&self) -> &str {
-        &self.inner.header.domain
+        self.inner.function().domain()
+    }
+
+    /// The kind of function that was learnt: `"nlm"`, a network, or `"counts"`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.inner.function().kind().name()
     }
 
     /// The model as a heuristic for a task: quicker than `evaluate` where it is asked often.
@@ -114,8 +128,8 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        let header = &self.inner.header;
-        format!("<Model for {}: {} steps>", header.domain, header.steps)
+        let function = self.inner.function();
+        format!("<Model ({}) for {}>", function.kind(), function.domain())
     }
 
     fn __reduce__<'py>(

@@ -70,7 +70,9 @@ impl PythonObserver {
     fn log(&self, level: &str, message: &str) {
         Python::attach(|py| {
             let logged = || -> PyResult<()> {
-                let logger = py.import("logging")?.call_method1("getLogger", ("homing",))?;
+                let logger = py
+                    .import("logging")?
+                    .call_method1("getLogger", ("homing",))?;
                 logger.call_method1(level, (message,))?;
                 Ok(())
             };

@@ -95,7 +95,10 @@ pub(crate) fn train<'py>(
     match end {
         TrainEnd::Trained(run) | TrainEnd::AlreadyThere(run) => {
             let model = load_model(&asked.model).map_err(raise)?;
-            answer.set_item("model", Py::new(py, Model::new(model, out, Some(run)))?)?;
+            answer.set_item(
+                "model",
+                Py::new(py, Model::new(model.into(), out, Some(run)))?,
+            )?;
         }
         TrainEnd::Stopped { steps, checkpoint } => {
             answer.set_item("steps", steps)?;

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use homing::LimitWatch;
-use homing_learner::{Channels, Encoder, Signature};
+use homing_learner::{AnyModel, Channels, Encoder, Signature};
 use homing_nlm::Structure;
 use homing_pddl::model::{Atom, ObjectId};
 use homing_planner::{ActionId, GroundError, PropId, SuccessorGenerator, ground};
@@ -68,7 +68,9 @@ impl Ground {
     /// An atom as a tuple of names.
     fn tuple<'py>(&self, py: Python<'py>, atom: &Atom<ObjectId>) -> PyResult<Bound<'py, PyTuple>> {
         let problem = self.task.problem();
-        let head = problem.domain.predicates[atom.predicate.index()].name.as_str();
+        let head = problem.domain.predicates[atom.predicate.index()]
+            .name
+            .as_str();
         let objects = atom.arguments.iter();
         let objects = objects.map(|object| problem.objects[object.index()].name.as_str());
         PyTuple::new(py, std::iter::once(head).chain(objects).collect::<Vec<_>>())
@@ -84,6 +86,13 @@ impl Ground {
                 })
                 .collect()
         })
+    }
+
+    /// For each atom whether it holds.
+    pub(crate) fn holding(&self, words: &[u32]) -> impl Iterator<Item = bool> {
+        let encoding = self.task.encoding();
+        let atoms = self.atoms.iter();
+        atoms.map(move |&(prop, when)| encoding.holds(prop, words) == when)
     }
 
     pub(crate) fn applicable(&self, action: ActionId, state: &[u32]) -> bool {
@@ -188,7 +197,9 @@ impl Task {
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let names = self.ground.names.get_or_try_init(py, || {
             let task = &self.ground.task;
-            let names = task.actions().map(|action| task.action_name(action).to_string());
+            let names = task
+                .actions()
+                .map(|action| task.action_name(action).to_string());
             PyTuple::new(py, names.collect::<Vec<_>>()).map(Bound::unbind)
         })?;
         Ok(names.bind(py).clone())
@@ -198,7 +209,9 @@ impl Task {
     fn action_number(&self, name: &str) -> PyResult<u32> {
         let by_name = self.ground.by_name.get_or_init(|| {
             let task = &self.ground.task;
-            let names = task.actions().map(|action| task.action_name(action).to_string());
+            let names = task
+                .actions()
+                .map(|action| task.action_name(action).to_string());
             names.zip(0..).collect()
         });
         let wanted = name.trim().to_lowercase();
@@ -215,7 +228,9 @@ impl Task {
     fn applicable<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyList>> {
         state.check_task(self)?;
         let mut actions = Vec::new();
-        self.ground.successors.applicable(&state.words, &mut actions);
+        self.ground
+            .successors
+            .applicable(&state.words, &mut actions);
         PyList::new(py, actions.into_iter().map(ActionId::index))
     }
 
@@ -238,7 +253,9 @@ impl Task {
     fn successors<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyList>> {
         state.check_task(self)?;
         let mut actions = Vec::new();
-        self.ground.successors.applicable(&state.words, &mut actions);
+        self.ground
+            .successors
+            .applicable(&state.words, &mut actions);
         let mut pairs = Vec::with_capacity(actions.len());
         for action in actions {
             let next = self.state(self.apply_words(state, action));
@@ -276,7 +293,10 @@ impl Task {
     #[getter]
     fn goal<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let task = &self.ground.task;
-        let wanted = task.goal().iter().map(|prop| &task.propositions()[prop.index()]);
+        let wanted = task
+            .goal()
+            .iter()
+            .map(|prop| &task.propositions()[prop.index()]);
         wanted
             .filter(|proposition| proposition.positive)
             .map(|proposition| self.ground.tuple(py, &proposition.atom))
@@ -334,7 +354,11 @@ impl Task {
         let Options { search, limits } =
             with_options(&Options::default(), options(keywords)?, &["model"])?;
         let observer = PythonObserver::new(callback);
-        let model = model.map(|model| &model.inner);
+        let model = match model.map(|model| &model.inner) {
+            Some(AnyModel::Nlm(model)) => Some(&**model),
+            Some(_) => return Err(request("this kind of model cannot solve a task yet")),
+            None => None,
+        };
         let task = self.planner_task();
         let solved = py.detach(|| homing::solve_task(&task, model, &search, &limits, &observer));
         observer.check()?;
@@ -381,25 +405,18 @@ impl State {
 impl State {
     /// The atoms that hold, as tuples of a predicate and objects, in the order of `Task.atoms`.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let encoding = self.ground.task.encoding();
         let tuples = self.ground.atom_tuples(py)?;
-        let holding: Vec<&Py<PyTuple>> = self
-            .ground
-            .atoms
-            .iter()
-            .zip(tuples)
-            .filter(|((prop, when), _)| encoding.holds(*prop, &self.words) == *when)
-            .map(|(_, tuple)| tuple)
+        let holding = self.ground.holding(&self.words).zip(tuples);
+        let holding: Vec<&Py<PyTuple>> = holding
+            .filter_map(|(holds, tuple)| holds.then_some(tuple))
             .collect();
         PyList::new(py, holding)
     }
 
     /// For each atom of `Task.atoms` a byte: 1 where it holds, else 0.
     fn bits<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let encoding = self.ground.task.encoding();
-        let atoms = self.ground.atoms.iter();
-        let bits = atoms.map(|&(prop, when)| u8::from(encoding.holds(prop, &self.words) == when));
-        PyBytes::new(py, &bits.collect::<Vec<u8>>())
+        let bits: Vec<u8> = self.ground.holding(&self.words).map(u8::from).collect();
+        PyBytes::new(py, &bits)
     }
 
     /// Its task.
