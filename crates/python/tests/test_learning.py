@@ -16,7 +16,7 @@ def towers(blocks):
 
 @pytest.fixture(scope="module")
 def model(blocks, towers):
-    return homing.train(blocks, towers, steps=300, layers=3, features=4, seed=1)
+    return homing.train(blocks, towers, steps=300, max_arity=2, layers=3, features=4, seed=1)
 
 
 def test_a_model_solves_larger_problems(blocks, model):
@@ -29,14 +29,14 @@ def test_a_model_solves_larger_problems(blocks, model):
 
 
 def test_the_same_seed_gives_the_same_model(blocks, towers, model):
-    again = homing.train(blocks, towers, steps=300, layers=3, features=4, seed=1)
-    other = homing.train(blocks, towers, steps=300, layers=3, features=4, seed=2)
+    again = homing.train(blocks, towers, steps=300, max_arity=2, layers=3, features=4, seed=1)
+    other = homing.train(blocks, towers, steps=300, max_arity=2, layers=3, features=4, seed=2)
     assert again.to_bytes() == model.to_bytes() != other.to_bytes()
 
 
 def test_every_step_is_told(blocks, towers):
     steps = []
-    homing.train(blocks, towers, steps=150, layers=3, features=4, callback=steps.append)
+    homing.train(blocks, towers, steps=150, max_arity=2, layers=3, features=4, callback=steps.append)
     assert [record["step"] for record in steps] == list(range(1, 151))
     assert steps[-1]["goals"] >= steps[0]["goals"] and steps[-1]["loss"] is not None
 
@@ -50,10 +50,10 @@ def test_a_callback_may_end_training(blocks, towers, tmp_path):
     from homing._api import TrainingStopped
 
     with pytest.raises(TrainingStopped) as caught:
-        homing.train(blocks, towers, out, steps=120, layers=3, features=4, callback=stop)
+        homing.train(blocks, towers, out, steps=120, max_arity=2, layers=3, features=4, callback=stop)
     assert caught.value.steps == 50
-    resumed = homing.train(blocks, towers, out, steps=120, layers=3, features=4, resume=True)
-    whole = homing.train(blocks, towers, steps=120, layers=3, features=4)
+    resumed = homing.train(blocks, towers, out, steps=120, max_arity=2, layers=3, features=4, resume=True)
+    whole = homing.train(blocks, towers, steps=120, max_arity=2, layers=3, features=4)
     assert resumed.to_bytes() == whole.to_bytes() == out.read_bytes()
 
 

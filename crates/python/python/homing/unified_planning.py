@@ -137,8 +137,11 @@ class _Written:
 
     def __init__(self, problem: AbstractProblem) -> None:
         self.writer = PDDLWriter(problem)
-        texts = _scaled((self.writer.get_domain(), self.writer.get_problem()))
-        self.problem = Problem.from_text(*texts)
+        domain, instance = _scaled((self.writer.get_domain(), self.writer.get_problem()))
+        # The writer names the domain after the problem; problems of one domain are to have one.
+        domain = re.sub(r"\(define \(domain [^()]*\)", "(define (domain up)", domain, count=1)
+        instance = re.sub(r"\(:domain [^()]*\)", "(:domain up)", instance, count=1)
+        self.problem = Problem.from_text(domain, instance)
         self.up_problem = problem
 
     def plan(self, actions: Iterable[str]) -> SequentialPlan:
