@@ -1,6 +1,6 @@
 //! Domains and problems.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use homing::ProblemSource;
@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::diagnostics::{Diagnostic, objects};
 use crate::errors::{bug, pddl, raise, request};
 
-fn source_of_file(path: &PathBuf) -> PyResult<Arc<Source>> {
+fn source_of_file(path: &Path) -> PyResult<Arc<Source>> {
     let bytes = read_bytes(path).map_err(raise)?;
     source(path.display().to_string(), bytes)
 }
@@ -364,7 +364,7 @@ pub(crate) fn numbered(index: usize) -> String {
 
 /// Writes the domain and the problems to a folder, since training reads files.
 pub(crate) fn write_files(
-    folder: &std::path::Path,
+    folder: &Path,
     problems: &[PyRef<'_, Problem>],
 ) -> PyResult<Vec<PathBuf>> {
     let write = |path: &PathBuf, text: &str| {

@@ -1,6 +1,9 @@
 //! The Python package `homing`: a thin shell over the library. The module of this crate,
 //! `homing._homing`, is wrapped by what stands in `python/homing`.
 
+// What comes from Python comes by value.
+#![allow(clippy::needless_pass_by_value)]
+
 mod convert;
 mod diagnostics;
 mod errors;

@@ -59,7 +59,7 @@ impl PythonObserver {
         let answer = argument.and_then(|argument| callback.bind(py).call1((argument,)));
         match answer {
             // `False` itself: a callback without a return value says nothing.
-            Ok(answer) if answer.is(&pyo3::types::PyBool::new(py, false)) => {
+            Ok(answer) if answer.is(pyo3::types::PyBool::new(py, false)) => {
                 self.stop.store(true, Ordering::Relaxed);
             }
             Ok(_) => {}
@@ -94,7 +94,7 @@ impl Observer for PythonObserver {
             return false;
         }
         self.last_look.store(now, Ordering::Relaxed);
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
+        if let Err(error) = Python::attach(Python::check_signals) {
             self.end_with(error);
         }
         self.stop.load(Ordering::Relaxed)
