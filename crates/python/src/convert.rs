@@ -111,46 +111,49 @@ pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Map<Stri
     Ok(map)
 }
 
-/// A request with options put over its fields and over those of its parts. Fields named in
-/// `reserved` have arguments of their own.
+/// A request with options put over its fields and over those of its parts, the outermost first.
+/// Fields named in `reserved` have arguments of their own.
 pub(crate) fn with_options<R: Serialize + DeserializeOwned>(
     request: &R,
     options: Map<String, Value>,
     reserved: &[&str],
 ) -> PyResult<R> {
     let mut whole = serde_json::to_value(request).map_err(bug)?;
-    let fields = whole.as_object_mut().ok_or_else(|| bug("no fields"))?;
+    let fields = fields(&whole, reserved);
     for (name, value) in options {
-        if reserved.contains(&name.as_str()) {
-            return Err(unknown(&name, fields, reserved));
-        }
-        let part = fields
-            .iter_mut()
-            .filter(|(part, _)| !reserved.contains(&part.as_str()))
-            .find_map(|(_, part)| part.as_object_mut().filter(|part| part.contains_key(&name)));
-        if let Some(part) = part {
-            part.insert(name, value);
-        } else if fields.contains_key(&name) {
-            fields.insert(name, value);
-        } else {
-            return Err(unknown(&name, fields, reserved));
+        let place = fields.iter().find(|(known, _)| *known == name);
+        match place.and_then(|(_, pointer)| whole.pointer_mut(pointer)) {
+            Some(place) => *place = value,
+            None => return Err(unknown(&name, &fields)),
         }
     }
     serde_json::from_value(whole).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn unknown(name: &str, fields: &Map<String, Value>, reserved: &[&str]) -> PyErr {
-    let mut known: Vec<&str> = Vec::new();
-    for (field, value) in fields {
-        if reserved.contains(&field.as_str()) {
-            continue;
+/// The fields of a request and of its parts, the outermost first: name and JSON pointer.
+fn fields(request: &Value, reserved: &[&str]) -> Vec<(String, String)> {
+    let mut fields = Vec::new();
+    let mut level = vec![(String::new(), request)];
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for (pointer, value) in level {
+            for (name, inner) in value.as_object().into_iter().flatten() {
+                if !reserved.contains(&name.as_str()) {
+                    let pointer = format!("{pointer}/{name}");
+                    fields.push((name.clone(), pointer.clone()));
+                    next.push((pointer, inner));
+                }
+            }
         }
-        match value.as_object() {
-            Some(part) => known.extend(part.keys().map(String::as_str)),
-            None => known.push(field),
-        }
+        level = next;
     }
+    fields
+}
+
+fn unknown(name: &str, fields: &[(String, String)]) -> PyErr {
+    let mut known: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     known.sort_unstable();
+    known.dedup();
     PyTypeError::new_err(format!(
         "there is no option `{name}`; there are {}",
         known.join(", ")

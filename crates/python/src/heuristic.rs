@@ -52,7 +52,7 @@ impl Heuristic {
     /// A model as a heuristic.
     pub(crate) fn learned(model: &AnyModel, task: &Task, threads: usize) -> PyResult<Self> {
         let built = Built::try_new(task.planner_task(), |task| {
-            model.function().heuristic(task, threads)
+            model.function().heuristic(task, threads.into())
         });
         Ok(Self::new(task, built.map_err(model_error)?))
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use homing::input::read_bytes;
+use homing::load_model;
 use homing::resources::threads;
 use homing_learner::AnyModel;
 use pyo3::prelude::*;
@@ -51,11 +51,7 @@ impl Model {
     /// Reads a model's file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        let bytes = read_bytes(&path).map_err(raise)?;
-        let inner = AnyModel::from_file(&bytes).map_err(|error| {
-            let path = Some(path.clone());
-            raise(homing::Error::Model { path, error })
-        })?;
+        let inner = load_model(&path).map_err(raise)?;
         Ok(Self::new(inner, Some(path), None))
     }
 

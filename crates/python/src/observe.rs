@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use homing::train::LogLine;
 use homing::{Notice, Observer, PlanningProgress};
-use homing_learner::StepRecord;
+use homing_learner::{LearnProgress, StepRecord};
 use homing_planner::Progress;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -94,7 +94,10 @@ impl Observer for PythonObserver {
             return false;
         }
         self.last_look.store(now, Ordering::Relaxed);
-        if let Err(error) = Python::attach(Python::check_signals) {
+        // The method itself is not general enough for the compiler.
+        #[allow(clippy::redundant_closure_for_method_calls)]
+        let checked = Python::attach(|py| py.check_signals());
+        if let Err(error) = checked {
             self.end_with(error);
         }
         self.stop.load(Ordering::Relaxed)
@@ -112,6 +115,15 @@ impl Observer for PythonObserver {
                     "{field} is raised to {value}, the least with which a network can read this domain"
                 ),
             ),
+            Notice::FewWalked(data) => self.log(
+                "warning",
+                &format!(
+                    "only {} of the problems could be walked through, {} are too large: what was \
+                     learnt may say little; smaller problems help, and so may a larger budget",
+                    data.walked, data.too_large
+                ),
+            ),
+            Notice::NotGrounded(error) => self.log("info", &error.to_string()),
             Notice::Unsolvable(error) => self.log("info", &error.to_string()),
             // Warnings are in `Problem.warnings`, sizes in the record.
             _ => {}
@@ -154,5 +166,34 @@ impl Observer for PythonObserver {
             return;
         }
         Python::attach(|py| self.call(py, record(py, &LogLine::from(step))));
+    }
+
+    fn learning(&self, _seed: u64, progress: &LearnProgress) {
+        if self.callback.is_none() {
+            return;
+        }
+        Python::attach(|py| {
+            let dict = || -> PyResult<Bound<'_, PyAny>> {
+                let (phase, told) = match progress {
+                    LearnProgress::Gathered(report) => ("gathered", record(py, report)?),
+                    LearnProgress::Fitted { name, fit } => {
+                        let told = record(py, fit)?;
+                        told.set_item("name", name)?;
+                        ("fitted", told)
+                    }
+                    LearnProgress::Compared {
+                        record: candidate,
+                        of,
+                    } => {
+                        let told = record(py, candidate)?;
+                        told.set_item("of", of)?;
+                        ("compared", told)
+                    }
+                };
+                told.set_item("phase", phase)?;
+                Ok(told)
+            };
+            self.call(py, dict());
+        });
     }
 }

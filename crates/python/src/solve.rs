@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use homing::{SolveRequest, TrainEnd, TrainRequest, load_model};
-use homing_learner::TrainConfig;
+use homing::train::within_budget;
+use homing::{Learner, NlmTraining, SolveRequest, TrainEnd, TrainRequest, load_model};
+use homing_learner::{LearnConfig, TrainConfig};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value};
 
 use crate::convert::{options, record, with_options};
 use crate::errors::{bug, raise, request};
@@ -49,16 +51,53 @@ pub(crate) fn solve<'py>(
     record(py, &solved)
 }
 
+/// What learns, with the settings that the request leaves open.
+fn learner(
+    name: Option<&str>,
+    preset: Option<&str>,
+    budget: Option<f64>,
+    options: &Map<String, Value>,
+    keep: bool,
+) -> PyResult<Learner> {
+    let usual = if preset.is_some() { "nlm" } else { "counts" };
+    match name.unwrap_or(usual) {
+        "counts" if preset.is_some() => Err(request("a preset is for the learner `nlm`")),
+        "counts" => {
+            let config = budget.map_or_else(LearnConfig::default, within_budget);
+            Ok(Learner::Counts(Box::new(config)))
+        }
+        "nlm" if budget.is_some() => Err(request("a budget is for the learner `counts`")),
+        "nlm" => {
+            let mut training = NlmTraining::default();
+            if let Some(name) = preset {
+                training.config = TrainConfig::preset(name)
+                    .ok_or_else(|| request(format!("there is no preset `{name}`")))?;
+            }
+            // What is given is not raised to fit the domain.
+            training.may_raise.max_arity = !options.contains_key("max_arity");
+            training.may_raise.layers = !options.contains_key("layers");
+            if !keep {
+                training.log = false;
+                training.checkpoint_every = 0;
+            }
+            Ok(Learner::Nlm(Box::new(training)))
+        }
+        name => Err(request(format!(
+            "there is no learner `{name}`; there are counts, nlm"
+        ))),
+    }
+}
+
 /// Carries out a request to train a model. Returns the model, or where the callback ended the run
 /// how far it came.
 #[pyfunction]
-#[pyo3(signature = (files, problems, out, preset, callback, keywords))]
+#[pyo3(signature = (files, problems, out, kind, callback, keywords))]
 pub(crate) fn train<'py>(
     py: Python<'py>,
     files: Vec<PathBuf>,
     problems: Vec<PyRef<'py, Problem>>,
     out: Option<PathBuf>,
-    preset: Option<&str>,
+    kind: (Option<String>, Option<String>, Option<f64>),
     callback: Option<Py<PyAny>>,
     keywords: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -72,20 +111,18 @@ pub(crate) fn train<'py>(
         Some(out) => out.clone(),
         None => folder.path().join("model.safetensors"),
     };
-    let mut asked = TrainRequest::new(files, model);
-    if let Some(name) = preset {
-        asked.config = TrainConfig::preset(name)
-            .ok_or_else(|| request(format!("there is no preset `{name}`")))?;
-    }
     let options = options(Some(keywords))?;
-    // What is given is not raised to fit the domain.
-    asked.may_raise.max_arity &= !options.contains_key("max_arity");
-    asked.may_raise.layers &= !options.contains_key("layers");
-    if out.is_none() {
-        asked.log = false;
-        asked.checkpoint_every = 0;
-    }
-    let asked: TrainRequest = with_options(&asked, options, &["files", "model", "may_raise"])?;
+    let mut asked = TrainRequest::new(files, model);
+    let (name, preset, budget) = kind;
+    asked.learner = learner(
+        name.as_deref(),
+        preset.as_deref(),
+        budget,
+        &options,
+        out.is_some(),
+    )?;
+    let reserved = ["files", "model", "learner", "may_raise", "kind"];
+    let asked = with_options(&asked, options, &reserved)?;
     let observer = PythonObserver::new(callback);
     let end = py
         .detach(|| homing::train(&asked, &observer))
@@ -95,10 +132,7 @@ pub(crate) fn train<'py>(
     match end {
         TrainEnd::Trained(run) | TrainEnd::AlreadyThere(run) => {
             let model = load_model(&asked.model).map_err(raise)?;
-            answer.set_item(
-                "model",
-                Py::new(py, Model::new(model.into(), out, Some(run)))?,
-            )?;
+            answer.set_item("model", Py::new(py, Model::new(model, out, Some(run)))?)?;
         }
         TrainEnd::Stopped { steps, checkpoint } => {
             answer.set_item("steps", steps)?;

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use homing::LimitWatch;
-use homing_learner::{AnyModel, Channels, Encoder, Signature};
+use homing_learner::{Channels, Encoder, Signature};
 use homing_nlm::Structure;
 use homing_pddl::model::{Atom, ObjectId};
 use homing_planner::{ActionId, GroundError, PropId, SuccessorGenerator, ground};
@@ -354,11 +354,7 @@ impl Task {
         let Options { search, limits } =
             with_options(&Options::default(), options(keywords)?, &["model"])?;
         let observer = PythonObserver::new(callback);
-        let model = match model.map(|model| &model.inner) {
-            Some(AnyModel::Nlm(model)) => Some(&**model),
-            Some(_) => return Err(request("this kind of model cannot solve a task yet")),
-            None => None,
-        };
+        let model = model.map(|model| &model.inner);
         let task = self.planner_task();
         let solved = py.detach(|| homing::solve_task(&task, model, &search, &limits, &observer));
         observer.check()?;

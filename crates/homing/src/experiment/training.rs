@@ -5,9 +5,10 @@ use std::path::Path;
 
 use homing_lab::experiment::TrainingTask;
 use homing_lab::layout::ModelFiles;
-use homing_lab::record::{RECORD_FORMAT, Training};
+use homing_lab::record::{CurvePoint, RECORD_FORMAT, Training};
 use homing_lab::schedule::Executed;
 use homing_lab::suite::text_hash;
+use homing_learner::ValueKind;
 
 use super::Runner;
 use crate::child;
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
 use crate::resources::{REVISION, machine};
-use crate::train::{LogLine, TrainRecord, read_log};
+use crate::train::{LogLine, NlmRecord, TrainRecord, read_log};
 
 impl Runner<'_> {
     /// Trains a model of the plan and records it.
@@ -33,12 +34,13 @@ impl Runner<'_> {
         let Some(finished) = finished else {
             return Ok(Executed::Stopped);
         };
-        let (true, Some(answer)) = (finished.status.success(), finished.record::<TrainRecord>())
+        let (true, Some(TrainRecord::Nlm(answer))) =
+            (finished.status.success(), finished.record::<TrainRecord>())
         else {
             return Ok(Executed::Failed(finished.reason()));
         };
         let curve = Curve::of(&files.log(), task.config.steps);
-        let record = self.training_record(task, answer, curve)?;
+        let record = self.training_record(task, *answer, curve)?;
         self.trainings
             .lock()
             .expect("no worker panics")
@@ -54,17 +56,18 @@ impl Runner<'_> {
             .map(OsString::from)
             .to_vec();
         let mut put = |name: &str, value: OsString| arguments.extend([name.into(), value]);
+        put("--learner", ValueKind::Nlm.name().into());
         put("--config", files.requested_config().into());
         put("--seed", task.seed.to_string().into());
         put("--out", files.model.clone().into());
-        if let Some((set, select)) = &task.select {
-            put("--select-every", select.every.to_string().into());
+        if let Some(select) = &task.select {
+            put("--select-every", select.spec.every.to_string().into());
             put(
                 "--select-evaluations",
-                select.max_evaluations.to_string().into(),
+                select.spec.max_evaluations.to_string().into(),
             );
             let mut value = OsString::from("--select=");
-            value.push(self.folder.file(&self.plan.sets[*set].folder));
+            value.push(self.folder.file(&self.plan.sets[select.problems].folder));
             arguments.push(value);
         }
         let set = self.folder.file(&self.plan.sets[task.problems].folder);
@@ -75,7 +78,7 @@ impl Runner<'_> {
     fn training_record(
         &self,
         task: &TrainingTask,
-        answer: TrainRecord,
+        answer: NlmRecord,
         curve: Curve,
     ) -> Result<Training, Error> {
         let set = &self.plan.sets[task.problems];
@@ -110,7 +113,7 @@ impl Runner<'_> {
 /// What a log says of the whole run: a model that was selected knows only what was before it.
 struct Curve {
     /// Goals up to about a hundred steps.
-    points: Vec<(u64, u64)>,
+    points: Vec<CurvePoint>,
     goals: Option<u64>,
     episodes: Option<u64>,
 }
@@ -124,7 +127,12 @@ impl Curve {
             .iter()
             .filter(|line| line.step.is_multiple_of(every) || line.step == steps);
         Self {
-            points: kept.map(|line| (line.step, line.goals)).collect(),
+            points: kept
+                .map(|line| CurvePoint {
+                    step: line.step,
+                    goals: line.goals,
+                })
+                .collect(),
             goals: lines.last().map(|line| line.goals),
             episodes: lines.last().map(|line| line.resets),
         }

@@ -2,7 +2,7 @@
 
 >>> import homing
 >>> domain = homing.Domain("domain.pddl")
->>> model = homing.train(domain, "small", steps=2000)
+>>> model = homing.train(domain, "small")
 >>> record = homing.solve(domain.problem("large/p01.pddl"), model=model)
 >>> record["plan"]
 
@@ -12,7 +12,7 @@ are dictionaries with the fields that ``docs/formats.md`` describes.
 
 from __future__ import annotations
 
-from homing._api import solve, train
+from homing._api import TrainingStopped, solve, train
 from homing._homing import (
     Diagnostic,
     Domain,
@@ -47,6 +47,7 @@ __all__ = [
     "RequestError",
     "State",
     "Task",
+    "TrainingStopped",
     "UnsolvableError",
     "UnsupportedError",
     "Validation",

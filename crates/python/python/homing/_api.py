@@ -11,7 +11,7 @@ from homing import _homing
 from homing._homing import Domain, Model, Problem
 from homing.errors import RequestError
 
-__all__ = ["solve", "train"]
+__all__ = ["TrainingStopped", "solve", "train"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -68,7 +68,9 @@ def train(
     problems: PathLike | Problem | Iterable[PathLike | Problem],
     out: PathLike | None = None,
     *,
+    learner: str | None = None,
     preset: str | None = None,
+    budget: float | None = None,
     callback: Callable[[dict[str, Any]], Any] | None = None,
     progress: bool = False,
     **options: Any,
@@ -79,10 +81,15 @@ def train(
     written there, and beside it the log, the settings and, while the run lasts, a checkpoint.
     ``model.record`` of the returned model says what the run came to.
 
-    ``options`` are settings of training (``heuristic``, ``steps``, ``gamma``, ``layers``, ...) and
-    fields of the request (``seed``, ``threads``, ``resume``, ``checkpoint_every``, ``select``, ...).
-    ``callback`` is told of every step, as a dictionary; where it returns ``False`` the run ends, and
-    :class:`TrainingStopped` is raised. ``progress`` shows a bar, if tqdm is installed.
+    ``learner`` is ``"counts"``, which ranks states by features counted in them and takes seconds;
+    ``budget`` is about the seconds it may take. Or it is ``"nlm"``, the paper's network, by
+    reinforcement learning; ``preset`` is one of its presets. ``options`` are the settings of either
+    and fields of the request: ``seed``, ``threads``, ``resume``; ``heuristic``, ``steps``,
+    ``gamma``, ... for the network.
+
+    ``callback`` is told how training goes, as a dictionary: the network's every step. Where it
+    returns ``False`` the run ends, and :class:`homing.TrainingStopped` is raised. ``progress`` shows a
+    bar, if tqdm is installed.
     """
     if isinstance(problems, (str, os.PathLike, Problem)):
         problems = [problems]
@@ -95,8 +102,8 @@ def train(
 
     def step(record: dict[str, Any]) -> Any:
         if bar is not None:
-            bar.update(record["step"] - bar.n)
-            if record["step"] % 100 == 0:
+            bar.update(record["step"] - bar.n if "step" in record else 1)
+            if record.get("step", 1) % 100 == 0:
                 bar.set_postfix(goals=record["goals"], loss=record["loss"], refresh=False)
         return callback(record) if callback is not None else None
 
@@ -109,7 +116,7 @@ def train(
         elif domain is not None and paths:
             paths.insert(0, Path(domain))
         try:
-            end = _homing.train(paths, objects, out, preset, watched, options)
+            end = _homing.train(paths, objects, out, (learner, preset, budget), watched, options)
         finally:
             if bar is not None:
                 bar.close()

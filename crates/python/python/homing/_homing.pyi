@@ -193,7 +193,7 @@ def train(
     files: Sequence[_Path],
     problems: Sequence[Problem],
     out: _Path | None,
-    preset: str | None,
+    kind: tuple[str | None, str | None, float | None],
     callback: Callable[[dict[str, Any]], Any] | None,
     keywords: dict[str, Any],
 ) -> dict[str, Any]: ...
