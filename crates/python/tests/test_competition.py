@@ -31,11 +31,11 @@ def test_learn_then_plan(warehouse, tmp_path, environment):
     domain = warehouse / "domain.pddl"
     subprocess.run(
         [SCRIPTS / "learn", knowledge, domain, *tasks(warehouse)[:3]],
-        env={**environment, "STAGES": "50"},
+        env={**environment, "BUDGETS": "5"},
         check=True,
         capture_output=True,
     )
-    assert homing.Model.load(knowledge).header["steps"] == 50
+    assert homing.Model.load(knowledge).kind == "counts"
     for known in (knowledge, tmp_path / "none"):
         plan.unlink(missing_ok=True)
         subprocess.run(
@@ -52,7 +52,7 @@ def test_learning_that_is_ended_leaves_the_last_stage(warehouse, tmp_path, envir
     knowledge = tmp_path / "dk"
     child = subprocess.Popen(
         [SCRIPTS / "learn", knowledge, warehouse / "domain.pddl", *tasks(warehouse)[:3]],
-        env={**environment, "STAGES": "50 100000000"},
+        env={**environment, "BUDGETS": "5 100000"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -61,4 +61,4 @@ def test_learning_that_is_ended_leaves_the_last_stage(warehouse, tmp_path, envir
         time.sleep(0.1)
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=20) == 0
-    assert homing.Model.load(knowledge).header["steps"] == 50
+    assert homing.Model.load(knowledge).kind == "counts"
