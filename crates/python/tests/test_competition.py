@@ -48,17 +48,25 @@ def test_learn_then_plan(warehouse, tmp_path, environment):
         assert homing.validate(problem, plan.read_text())
 
 
-def test_learning_that_is_ended_leaves_the_last_stage(warehouse, tmp_path, environment):
-    knowledge = tmp_path / "dk"
+def test_learning_that_is_ended_leaves_the_last_stage(warehouse, tmp_path):
+    knowledge, second = tmp_path / "dk", tmp_path / "second"
+    command = tmp_path / "homing"
+    # The second stage takes for ever.
+    command.write_text(
+        f'#!/bin/sh\n[ ! -e "{second}" ] || exec sleep 600\n'
+        f'touch "{second}"\nexec "{sys.executable}" -m homing "$@"\n'
+    )
+    command.chmod(0o755)
     child = subprocess.Popen(
         [SCRIPTS / "learn", knowledge, warehouse / "domain.pddl", *tasks(warehouse)[:3]],
-        env={**environment, "BUDGETS": "5 100000"},
+        env={**os.environ, "HOMING": str(command), "BUDGETS": "5 10"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not knowledge.exists() and time.monotonic() < end:
         time.sleep(0.1)
+    assert child.poll() is None
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=20) == 0
     assert homing.Model.load(knowledge).kind == "counts"
