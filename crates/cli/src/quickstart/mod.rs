@@ -148,7 +148,7 @@ pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     }
     let _lock = FolderLock::take(&out)?;
     write_whole(&out.spec(), text.as_bytes())?;
-    let command = std::env::current_exe()?;
+    let command = crate::command_file()?;
     let mut runner = Runner::open(&out, &plan, &command, &CtrlC)?;
     runner.keep_plans()?;
     let live = std::io::stdout().is_terminal();
