@@ -111,7 +111,7 @@ fn problem_text(problem: &Problem) -> String {
     rows.row("initial facts", problem.init.len());
     rows.row(
         "goals",
-        problem.goal.literals.len() + problem.goal.equalities.len(),
+        problem.goal.literals.len() + problem.goal.equalities.len() + problem.goal.formulas.len(),
     );
     rows.row(
         "metric",

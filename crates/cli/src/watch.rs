@@ -65,6 +65,12 @@ pub(crate) fn tell(notice: &Notice) {
             size.variables,
             size.bytes_per_state,
         )),
+        Notice::LearnedHere(learned) => say(&format!(
+            "homing: no plan yet; learnt from {} small problems cut out of this one in {:.1} s, and \
+             searching on with that\n",
+            learned.cuts,
+            learned.cut_seconds + learned.fit_seconds
+        )),
         Notice::Unsolvable(error) => say(&format!("{error}\n")),
         Notice::LeftOut { file, error } => say(&format!(
             "homing: {} is left out: {error}\n",

@@ -10,12 +10,15 @@
 //! ```
 
 pub mod child;
+mod compute;
 mod error;
 mod evaluate;
 pub mod experiment;
 pub mod files;
 pub mod input;
+mod lazy;
 mod model;
+pub mod models;
 mod observe;
 mod report;
 pub mod resources;
@@ -26,6 +29,7 @@ pub use error::{Blame, Error};
 pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate};
 pub use experiment::{ExperimentRecord, ExperimentRequest, experiment};
 pub use input::{Loaded, ProblemSource};
+pub use lazy::{LazyConfig, LearnWhen, LearnedHere};
 pub use model::{load_model, load_model_for};
 pub use observe::{LimitWatch, Notice, Observer, PlanningProgress};
 pub use report::{ReportRecord, ReportRequest, report};

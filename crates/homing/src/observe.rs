@@ -9,6 +9,7 @@ use homing_learner::{GatherReport, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Progress, Stop, Watch};
 
+use crate::lazy::LearnedHere;
 use crate::resources::resident_bytes;
 use crate::solve::TaskSize;
 
@@ -55,6 +56,8 @@ pub enum Notice {
         /// The time that grounding took.
         grounding: Duration,
     },
+    /// The search has learnt from small problems cut out of the given one, and goes on with that.
+    LearnedHere(LearnedHere),
     /// Grounding shows that there is no plan.
     Unsolvable(GroundError),
     /// A problem is not trained on.

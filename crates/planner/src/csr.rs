@@ -36,20 +36,10 @@ impl<T: Copy> Csr<T> {
         &self.items
     }
 
-    /// Adds to the row not yet ended.
-    pub(crate) fn push_item(&mut self, item: T) {
-        self.items.push(item);
-    }
-
-    /// Ends the row that `push_item` filled.
-    pub(crate) fn end_row(&mut self) {
-        let end = u32::try_from(self.items.len()).expect("more than 2^32 items in a table");
-        self.offsets.push(end);
-    }
-
     pub(crate) fn push_row(&mut self, row: impl IntoIterator<Item = T>) {
         self.items.extend(row);
-        self.end_row();
+        let end = u32::try_from(self.items.len()).expect("more than 2^32 items in a table");
+        self.offsets.push(end);
     }
 
     /// From pairs (row, item) listed by `pairs` twice in the same order: once to count, once to

@@ -4,8 +4,9 @@
 //! a bit each. A proposition in no group is a variable of one bit. Conditions and effects become
 //! masks over words, so that testing and applying an action are a few word operations.
 
+use crate::apply::Full;
 use crate::csr::Csr;
-use crate::task::{PropId, Task};
+use crate::task::{ActionId, PropId, Task};
 
 /// Some bits of one word: `word & mask == value` as a condition, `word & !mask | value` as an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,12 @@ impl Masked {
     #[inline]
     pub(crate) fn holds(self, state: &[u32]) -> bool {
         state[self.word as usize] & self.mask == self.value
+    }
+
+    #[inline]
+    pub(crate) fn write(self, state: &mut [u32]) {
+        let word = &mut state[self.word as usize];
+        *word = *word & !self.mask | self.value;
     }
 }
 
@@ -54,13 +61,18 @@ pub struct Encoding {
     place: Vec<(u32, u32)>,
     pub(crate) goal: Vec<Masked>,
     pub(crate) effects: Csr<Masked>,
+    /// Where there are conditional effects or axioms.
+    full: Option<Box<Full>>,
 }
 
 impl Encoding {
     /// Packs the propositions of a task, given which of them exclude one another.
     pub(crate) fn new(task: &Task, groups: &[Vec<PropId>]) -> Self {
         let mut encoding = Self::default();
-        let variables = cover(task, groups);
+        let variables = match task.is_strips() {
+            true => cover(task, groups),
+            false => cover(task, &[groups, &pairs(task)].concat()),
+        };
         encoding.lay_out(task.propositions.len(), &variables);
         encoding.goal = encoding.condition(&task.goal);
         let mut row = Vec::new();
@@ -68,7 +80,46 @@ impl Encoding {
             encoding.effect(task.del(action), task.add(action), &mut row);
             encoding.effects.push_row(row.iter().copied());
         }
+        if !task.is_strips() {
+            encoding.full = Some(Box::new(Full::new(task, &encoding)));
+        }
         encoding
+    }
+
+    /// Applies an action with conditional effects, and derives what follows.
+    pub(crate) fn apply_in_full(&self, task: &Task, action: ActionId, state: &mut [u32]) {
+        let full = self.full.as_deref().expect("made with the task's rules");
+        let effects = task.effects.of(action.index());
+        if effects.is_empty() {
+            for effect in self.effects.row(action.index()) {
+                effect.write(state);
+            }
+        } else {
+            full.apply(action.index(), effects, state);
+        }
+        full.axioms.close(state);
+    }
+
+    /// What writes a proposition as false.
+    pub(crate) fn falsity(&self, prop: PropId, complement: Option<PropId>) -> Masked {
+        let (variable, value) = self.place[prop.index()];
+        let other = match complement {
+            // Both share a variable: one of the two is always true.
+            Some(complement) => {
+                let (shared, value) = self.place[complement.index()];
+                assert_eq!(shared, variable, "a derived proposition and its complement");
+                value
+            }
+            None => 0,
+        };
+        debug_assert_ne!(value, other);
+        self.masked(variable, other)
+    }
+
+    /// What writes a proposition as true.
+    pub(crate) fn truth(&self, prop: PropId) -> Masked {
+        let (variable, value) = self.place[prop.index()];
+        self.masked(variable, value)
     }
 
     /// Gives each variable its bits: the widest first, each into the first word with room.
@@ -202,7 +253,7 @@ impl Encoding {
     }
 
     /// A conjunction as masks, one a word.
-    fn condition(&self, props: &[PropId]) -> Vec<Masked> {
+    pub(crate) fn condition(&self, props: &[PropId]) -> Vec<Masked> {
         let mut masks: Vec<Masked> = Vec::new();
         for prop in props {
             let (variable, value) = self.place[prop.index()];
@@ -211,7 +262,7 @@ impl Encoding {
         masks
     }
 
-    fn effect(&self, del: &[PropId], add: &[PropId], masks: &mut Vec<Masked>) {
+    pub(crate) fn effect(&self, del: &[PropId], add: &[PropId], masks: &mut Vec<Masked>) {
         masks.clear();
         for prop in add {
             let (variable, value) = self.place[prop.index()];
@@ -229,7 +280,7 @@ impl Encoding {
     }
 }
 
-fn merge(masks: &mut Vec<Masked>, new: Masked) {
+pub(crate) fn merge(masks: &mut Vec<Masked>, new: Masked) {
     match masks.iter_mut().find(|masked| masked.word == new.word) {
         // Two different values of one variable: kept apart, so that the condition never holds.
         Some(masked) if masked.mask & new.mask & (masked.value ^ new.value) != 0 => masks.push(new),
@@ -239,6 +290,23 @@ fn merge(masks: &mut Vec<Masked>, new: Masked) {
         }
         None => masks.push(new),
     }
+}
+
+/// Propositions with their complements: one of the two is always true.
+fn pairs(task: &Task) -> Vec<Vec<PropId>> {
+    let mut atoms = std::collections::HashMap::new();
+    let mut pairs = Vec::new();
+    // Atoms come before complements.
+    for (index, prop) in task.propositions.iter().enumerate() {
+        if prop.is_helper {
+            continue;
+        } else if prop.positive {
+            atoms.insert(&prop.atom, PropId::from_index(index));
+        } else if let Some(&atom) = atoms.get(&prop.atom) {
+            pairs.push(vec![atom, PropId::from_index(index)]);
+        }
+    }
+    pairs
 }
 
 /// A variable before it has its bits.
@@ -297,7 +365,7 @@ fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
     planned
 }
 
-/// Which actions delete a proposition.
+/// Which rules delete a proposition: actions, and conditional effects for themselves.
 struct Usage<'a> {
     task: &'a Task,
     deleters: Csr<u32>,
@@ -306,13 +374,10 @@ struct Usage<'a> {
 impl<'a> Usage<'a> {
     fn new(task: &'a Task) -> Self {
         let deleters = Csr::from_pairs(task.propositions.len(), 0u32, || {
-            task.actions
-                .del
-                .rows()
-                .enumerate()
-                .flat_map(|(action, props)| {
-                    props.iter().map(move |prop| (prop.index(), action as u32))
-                })
+            (0..task.rule_pre().len()).flat_map(|rule| {
+                let props = task.rule_del(rule).iter();
+                props.map(move |prop| (prop.index(), rule as u32))
+            })
         });
         Self { task, deleters }
     }
@@ -325,29 +390,20 @@ impl<'a> Usage<'a> {
     fn variable(&self, group: &[PropId], members: Vec<PropId>) -> Planned {
         let in_group = |prop: &PropId| group.binary_search(prop).is_ok();
         let certain = |prop: &PropId| {
-            self.deleters.row(prop.index()).iter().all(|&action| {
-                let action = action as usize;
-                self.task
-                    .actions
-                    .pre
-                    .row(action)
-                    .binary_search(prop)
-                    .is_ok()
-                    || self.task.actions.add.row(action).iter().any(in_group)
+            self.deleters.row(prop.index()).iter().all(|&rule| {
+                let rule = rule as usize;
+                let pre = self.task.rule_pre().row(rule);
+                pre.binary_search(prop).is_ok()
+                    || self.task.rule_add().row(rule).iter().any(in_group)
             })
         };
         let members: Vec<PropId> = members.into_iter().filter(certain).collect();
         let is_member = |prop: &PropId| members.binary_search(prop).is_ok();
         let starts_none = !self.task.init.iter().any(is_member);
         let becomes_none = members.iter().any(|prop| {
-            self.deleters.row(prop.index()).iter().any(|&action| {
-                !self
-                    .task
-                    .actions
-                    .add
-                    .row(action as usize)
-                    .iter()
-                    .any(is_member)
+            self.deleters.row(prop.index()).iter().any(|&rule| {
+                let added = self.task.rule_add().row(rule as usize);
+                !added.iter().any(is_member)
             })
         });
         Planned {

@@ -3,8 +3,9 @@
 //! A template names predicates and says of each argument whether it is a key or counted: with the
 //! key x, {on(x, *), on-table(x), holding(x)} says that a block is in one place. A template is
 //! guessed from one predicate and checked against the actions: each may add to a group no more
-//! than it takes from it for certain, that is, has as a precondition and deletes. An action that
-//! adds too much suggests which predicate is missing: one that it takes away. Groups with at most
+//! than it takes from it for certain, that is, has as a precondition and deletes. A conditional
+//! effect counts for itself, with its condition among what it needs; two parts of one action may not
+//! live on the same proposition taken, since both may take place. An action that adds too much suggests which predicate is missing: one that it takes away. Groups with at most
 //! one member in the initial state then keep at most one for ever.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -69,7 +70,7 @@ fn groups_of<'p>(group_of: &'p [u32], props: &'p [PropId]) -> impl Iterator<Item
 struct Finder<'a> {
     task: &'a Task,
     by_predicate: Csr<PropId>,
-    /// pre(a) ∩ del(a): what an action takes away for certain.
+    /// pre(a) ∩ del(a): what an action takes away for certain; then the same of its effects.
     taken: Csr<PropId>,
     in_init: Vec<bool>,
     /// Actions in an order that meets every schema early.
@@ -84,14 +85,16 @@ impl<'a> Finder<'a> {
             task.propositions
                 .iter()
                 .enumerate()
-                .filter(|(_, prop)| prop.positive)
+                // What axioms derive changes without an action that says so.
+                .filter(|(index, prop)| {
+                    prop.positive && !task.is_derived(PropId::from_index(*index))
+                })
                 .map(|(index, prop)| (prop.atom.predicate.index(), PropId::from_index(index)))
         });
         let mut taken = Csr::default();
-        for action in task.actions() {
-            let pre = task.pre(action);
+        for (rule, pre) in task.rule_pre().rows().enumerate() {
             let is_pre = |prop: &&PropId| pre.binary_search(prop).is_ok();
-            taken.push_row(task.del(action).iter().filter(is_pre).copied());
+            taken.push_row(task.rule_del(rule).iter().filter(is_pre).copied());
         }
         let mut in_init = vec![false; task.propositions.len()];
         task.init
@@ -145,18 +148,23 @@ impl<'a> Finder<'a> {
         // What an action adds to a group, less what it takes from it.
         let mut balance = vec![0i32; keys.len()];
         for &action in &self.order {
-            let added = self.task.actions.add.row(action);
-            let taken = self.taken.row(action);
-            let groups = |props| groups_of(&group_of, props);
-            groups(added).for_each(|group| balance[group as usize] += 1);
-            groups(taken).for_each(|group| balance[group as usize] -= 1);
-            let broken = groups(added).find(|&group| balance[group as usize] > 0);
-            if let Some(group) = broken {
-                return Err(self.refine(template, taken, &keys[group as usize]));
+            for rule in self.task.rules_of(action) {
+                let added = self.task.rule_add().row(rule);
+                let taken = self.taken.row(rule);
+                let groups = |props| groups_of(&group_of, props);
+                groups(added).for_each(|group| balance[group as usize] += 1);
+                groups(taken).for_each(|group| balance[group as usize] -= 1);
+                let broken = groups(added).find(|&group| balance[group as usize] > 0);
+                if let Some(group) = broken {
+                    return Err(self.refine(template, taken, &keys[group as usize]));
+                }
+                groups(added)
+                    .chain(groups(taken))
+                    .for_each(|group| balance[group as usize] = 0);
             }
-            groups(added)
-                .chain(groups(taken))
-                .for_each(|group| balance[group as usize] = 0);
+            if !self.parts_live_apart(action, &group_of) {
+                return Err(Vec::new());
+            }
         }
         let mut members: Vec<Vec<PropId>> = vec![Vec::new(); keys.len()];
         for (prop, &group) in group_of.iter().enumerate() {
@@ -173,6 +181,20 @@ impl<'a> Finder<'a> {
                     <= 1
         });
         Ok(members)
+    }
+
+    /// Whether no two parts of an action that add to a group take the same proposition from it: of
+    /// those that take different ones, one at the most takes place.
+    fn parts_live_apart(&self, action: usize, group_of: &[u32]) -> bool {
+        if self.task.effects.of(action).is_empty() {
+            return true;
+        }
+        let mut used: HashSet<PropId> = HashSet::new();
+        self.task.rules_of(action).all(|rule| {
+            let added: HashSet<u32> = groups_of(group_of, self.task.rule_add().row(rule)).collect();
+            let mut taken = self.taken.row(rule).iter();
+            taken.all(|prop| !added.contains(&group_of[prop.index()]) || used.insert(*prop))
+        })
     }
 
     /// Templates with one more part, which covers something the action takes away.

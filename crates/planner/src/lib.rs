@@ -4,6 +4,7 @@
 //! batches; [`search`] looks for a [`Plan`]; [`Plan::validate`] replays it from the lifted actions.
 //! The planner reads no files and no clocks: a [`Watch`] looks on from outside and may end it.
 
+mod apply;
 mod csr;
 mod encoding;
 mod ground;
@@ -27,6 +28,6 @@ pub use plan::{Plan, PlanError, PlanStep, PlanSyntaxError, Validated};
 pub use registry::{Registry, StateId, States};
 pub use search::SearchKind;
 pub use successors::SuccessorGenerator;
-pub use task::{ActionId, ActionName, PropId, Proposition, Task};
+pub use task::{ActionId, ActionName, Effect, PropId, Proposition, Task};
 pub use visited::Visited;
 pub use watch::{Progress, Stop, Watch};

@@ -3,13 +3,15 @@
 //! Validation replays a plan from the lifted actions over sets of ground atoms. It shares no code
 //! with grounding or the successor generator: a mistake there cannot hide here.
 
-use std::collections::HashSet;
+mod world;
+
 use std::fmt;
 
 use homing_pddl::Problem;
-use homing_pddl::model::{ActionSchema, Atom, Condition, CostTerm, ObjectId, Term};
+use homing_pddl::model::{ActionSchema, CostTerm, ObjectId};
 
 use crate::task::{ActionId, Task};
+use world::World;
 
 /// One action of a plan, by names in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,28 +265,22 @@ impl Plan {
     ///
     /// At the first step that is not an applicable action, or if a goal fails at the end.
     pub fn validate(&self, problem: &Problem) -> Result<Validated, PlanError> {
-        let mut state: HashSet<Atom<ObjectId>> = problem.init.iter().cloned().collect();
+        let mut world = World::new(problem);
         let mut cost = 0u64;
         for (index, step) in self.steps.iter().enumerate() {
             let number = index + 1;
             let (schema, arguments) = resolve(problem, step, number)?;
-            let precondition = substitute(&schema.precondition, &arguments);
-            if let Some(condition) = first_violation(problem, &precondition, &state) {
+            if let Some(condition) = world.violation(&schema.precondition, &arguments) {
                 return Err(PlanError::Precondition {
                     step: number,
                     action: step.clone(),
                     condition,
                 });
             }
-            for atom in &schema.del {
-                state.remove(&atom_of(atom, &arguments));
-            }
-            for atom in &schema.add {
-                state.insert(atom_of(atom, &arguments));
-            }
+            world.apply(schema, &arguments);
             cost += cost_of(problem, schema, &arguments, number)?;
         }
-        match first_violation(problem, &problem.goal, &state) {
+        match world.goal_violation() {
             Some(condition) => Err(PlanError::Goal { condition }),
             None => Ok(Validated { cost }),
         }
@@ -343,81 +339,7 @@ fn resolve<'a>(
     Ok((schema, arguments))
 }
 
-fn value(term: Term, arguments: &[ObjectId]) -> ObjectId {
-    match term {
-        Term::Object(object) => object,
-        Term::Parameter(parameter) => arguments[parameter],
-    }
-}
-
-fn atom_of(atom: &Atom<Term>, arguments: &[ObjectId]) -> Atom<ObjectId> {
-    Atom {
-        predicate: atom.predicate,
-        arguments: atom
-            .arguments
-            .iter()
-            .map(|&term| value(term, arguments))
-            .collect(),
-    }
-}
-
-fn substitute(condition: &Condition<Term>, arguments: &[ObjectId]) -> Condition<ObjectId> {
-    use homing_pddl::model::{Equality, Literal};
-    Condition {
-        literals: condition
-            .literals
-            .iter()
-            .map(|literal| Literal {
-                atom: atom_of(&literal.atom, arguments),
-                positive: literal.positive,
-            })
-            .collect(),
-        equalities: condition
-            .equalities
-            .iter()
-            .map(|equality| Equality {
-                left: value(equality.left, arguments),
-                right: value(equality.right, arguments),
-                equal: equality.equal,
-            })
-            .collect(),
-    }
-}
-
-/// The first part of a condition that does not hold, as PDDL.
-fn first_violation(
-    problem: &Problem,
-    condition: &Condition<ObjectId>,
-    state: &HashSet<Atom<ObjectId>>,
-) -> Option<String> {
-    let negated = |text: String, positive: bool| {
-        if positive {
-            text
-        } else {
-            format!("(not {text})")
-        }
-    };
-    let literal = condition
-        .literals
-        .iter()
-        .find(|literal| state.contains(&literal.atom) != literal.positive)
-        .map(|literal| {
-            let predicate = &problem.domain.predicates[literal.atom.predicate.index()];
-            let text = names(problem, &predicate.name, &literal.atom.arguments);
-            negated(text, literal.positive)
-        });
-    let equality = condition
-        .equalities
-        .iter()
-        .find(|equality| (equality.left == equality.right) != equality.equal)
-        .map(|equality| {
-            let text = names(problem, "=", &[equality.left, equality.right]);
-            negated(text, equality.equal)
-        });
-    literal.or(equality)
-}
-
-fn names(problem: &Problem, head: &str, objects: &[ObjectId]) -> String {
+pub(crate) fn names(problem: &Problem, head: &str, objects: &[ObjectId]) -> String {
     let mut text = format!("({head}");
     for object in objects {
         text.push(' ');
@@ -440,7 +362,10 @@ fn cost_of(
         total += match term {
             CostTerm::Constant(amount) => u64::from(*amount),
             CostTerm::Function(function, terms) => {
-                let key: Vec<ObjectId> = terms.iter().map(|&term| value(term, arguments)).collect();
+                let key: Vec<ObjectId> = terms
+                    .iter()
+                    .map(|&term| world::value(term, arguments))
+                    .collect();
                 let found = problem
                     .values
                     .iter()

@@ -18,6 +18,7 @@ use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::report::integer;
 use homing_learner::{FunctionConfig, LearnConfig, TrainConfig, ValueKind};
 
+use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, say};
 use crate::watch::{catch_interrupts, interrupted};
@@ -46,6 +47,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
         seed: arguments.seed,
         resume: arguments.resume,
         threads: arguments.jobs,
+        simd: simd_from_environment()?,
     };
     let json = arguments.json;
     let ends = match &arguments.seeds {

@@ -101,7 +101,9 @@ fn selection_without_a_folder_takes_the_validation_suite_of_the_domain() {
 
     // A word behind --select is a folder, but where nothing else is to be trained on.
     let model = folder.path().join("alone");
-    let mut alone: Vec<&std::ffi::OsStr> = ["train", "--learner", "nlm", "--out"].map(std::ffi::OsStr::new).to_vec();
+    let mut alone: Vec<&std::ffi::OsStr> = ["train", "--learner", "nlm", "--out"]
+        .map(std::ffi::OsStr::new)
+        .to_vec();
     alone.push(model.as_ref());
     let hasty = HASTY.iter().chain(&every).chain(&["--steps", "100"]);
     alone.extend(hasty.map(std::ffi::OsStr::new));

@@ -14,19 +14,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use homing_lab::layout::ModelFiles;
-use homing_learner::{LearnConfig, Model, Signature, Timings, TrainConfig, TrainError, Trainer};
+use homing_learner::{
+    Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
+};
 use homing_planner::{GroundError, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
 use self::log::Log;
 use self::select::Selection;
+use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
 use crate::model::load_network;
 use crate::observe::{Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes, threads};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
 pub use self::log::{LogLine, read_log};
@@ -53,6 +56,9 @@ pub struct TrainRequest {
     /// Threads; all cores by default.
     #[serde(default)]
     pub threads: Option<NonZeroUsize>,
+    /// Vector instructions of a network; the best the processor has by default.
+    #[serde(default, with = "simd_name")]
+    pub simd: Option<Simd>,
 }
 
 impl TrainRequest {
@@ -65,6 +71,7 @@ impl TrainRequest {
             seed: 0,
             resume: false,
             threads: None,
+            simd: None,
         }
     }
 }
@@ -286,10 +293,10 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    fn train(&self, files: &ModelFiles, seed: u64, threads: usize) -> Result<TrainEnd, Error> {
+    fn train(&self, files: &ModelFiles, seed: u64, compute: Compute) -> Result<TrainEnd, Error> {
         match self {
-            Self::Counts(session) => session.train(files, seed, threads),
-            Self::Nlm(session) => session.train(files, seed, threads),
+            Self::Counts(session) => session.train(files, seed, compute.threads),
+            Self::Nlm(session) => session.train(files, seed, compute),
         }
     }
 }
@@ -302,7 +309,8 @@ impl<'a> Prepared<'a> {
 pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
     let session = Prepared::load(request, observer)?;
     let files = ModelFiles::of(&request.model);
-    session.train(&files, request.seed, threads(request.threads))
+    let compute = compute(request.threads, request.simd);
+    session.train(&files, request.seed, compute)
 }
 
 /// Trains a model for each seed, as many side by side as there are threads, into the folder
@@ -322,22 +330,26 @@ pub fn train_seeds(
     let runs: Vec<(u64, ModelFiles)> = seeds
         .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
         .collect();
-    let jobs = threads(request.threads);
+    let compute = compute(request.threads, request.simd);
     if let [(seed, files)] = runs.as_slice() {
-        let end = session.train(files, *seed, jobs)?;
+        let end = session.train(files, *seed, compute)?;
         each(&end);
         return Ok(vec![end]);
     }
+    let alone = Compute {
+        threads: 1,
+        ..compute
+    };
     let next = AtomicUsize::new(0);
     let ends: Mutex<Vec<Result<TrainEnd, Error>>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..jobs.min(runs.len()) {
+        for _ in 0..compute.threads.min(runs.len()) {
             scope.spawn(|| {
                 while let Some((seed, files)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if observer.stopped() {
                         break;
                     }
-                    let end = session.train(files, *seed, 1);
+                    let end = session.train(files, *seed, alone);
                     if let Ok(end) = &end {
                         each(end);
                     }
@@ -475,7 +487,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn train(&self, files: &ModelFiles, seed: u64, threads: usize) -> Result<TrainEnd, Error> {
+    fn train(&self, files: &ModelFiles, seed: u64, compute: Compute) -> Result<TrainEnd, Error> {
         if files.model.is_dir() {
             // Known now, not when the training is done.
             return Err(Error::ModelIsFolder {
@@ -489,10 +501,10 @@ impl<'a> Session<'a> {
             let record = NlmRecord::new(files, &model, Timings::default())?;
             return Ok(TrainEnd::AlreadyThere(TrainRecord::Nlm(Box::new(record))));
         }
-        let mut trainer = self.begin(files, seed, threads, going_on)?;
+        let mut trainer = self.begin(files, seed, compute, going_on)?;
         let mut selection = match &self.validation {
             Some(validation) => {
-                Some(self.selection(files, &trainer, validation, threads, going_on)?)
+                Some(self.selection(files, &trainer, validation, compute, going_on)?)
             }
             None => None,
         };
@@ -539,15 +551,15 @@ impl<'a> Session<'a> {
         &self,
         files: &ModelFiles,
         seed: u64,
-        threads: usize,
+        compute: Compute,
         going_on: bool,
     ) -> Result<Trainer<'_>, Error> {
         if !going_on {
-            let begun = Trainer::new(&self.tasks, self.config.clone(), seed, threads);
+            let begun = Trainer::new(&self.tasks, self.config.clone(), seed, compute);
             return begun.map_err(Error::train);
         }
         let checkpoint = files.checkpoint();
-        let resumed = Trainer::resume(&self.tasks, &read_bytes(&checkpoint)?, threads);
+        let resumed = Trainer::resume(&self.tasks, &read_bytes(&checkpoint)?, compute);
         let trainer = resumed.map_err(|error| Error::Train {
             checkpoint: matches!(error, TrainError::Checkpoint(_)).then(|| checkpoint.clone()),
             error,
@@ -604,7 +616,7 @@ impl<'a> Session<'a> {
         files: &ModelFiles,
         trainer: &Trainer<'_>,
         validation: &'v Validation<'_>,
-        threads: usize,
+        compute: Compute,
         going_on: bool,
     ) -> Result<Selection<'v>, Error> {
         // Known now, not after a thousand steps.
@@ -619,7 +631,7 @@ impl<'a> Session<'a> {
         let mut selection = Selection::new(
             &validation.tasks,
             validation.config.max_evaluations,
-            threads,
+            compute,
             best.clone(),
         );
         if going_on && best.exists() {

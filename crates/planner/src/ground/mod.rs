@@ -1,10 +1,15 @@
 //! From a lifted problem to a ground [`Task`].
 
+mod circuit;
+mod definitions;
 mod instantiate;
 mod join;
+mod program;
+mod prune;
 mod reach;
 mod relation;
 mod simplify;
+mod strata;
 
 use std::fmt;
 use std::sync::Arc;
@@ -74,10 +79,14 @@ impl std::error::Error for GroundError {}
 /// assert_eq!(task.action_count(), 1);
 /// ```
 pub fn ground(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, GroundError> {
-    let reachable = reach::reach(problem, watch).map_err(GroundError::Stopped)?;
-    let mut raw = instantiate::instantiate(problem, &reachable)?;
+    let program = program::Program::new(problem);
+    let reachable = reach::reach(problem, &program, watch).map_err(GroundError::Stopped)?;
+    let mut raw = instantiate::instantiate(problem, &program, &reachable, watch)?;
     drop(reachable);
-    simplify::prune_unreachable(&mut raw);
+    if !raw.axioms.head.is_empty() {
+        strata::derive_initial(&mut raw);
+    }
+    prune::prune_unreachable(&mut raw);
     let mut task = simplify::simplify(problem, &raw)?;
     drop(raw);
     let groups = mutex_groups(&task);

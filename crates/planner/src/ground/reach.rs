@@ -7,51 +7,53 @@
 use std::collections::VecDeque;
 
 use homing_pddl::Problem;
-use homing_pddl::model::{ActionSchema, Atom, ObjectId, PredicateId, Term};
+use homing_pddl::model::{Atom, ObjectId, PredicateId, Term};
 
 use super::join::{Context, JoinPlan, Lookup, Step, Test};
+use super::program::{Program, Rule};
 use super::relation::Relation;
 use crate::csr::Csr;
 use crate::watch::{Progress, Stop, Watch};
 
 /// What can be reached.
 pub(super) struct Reachable {
-    /// By predicate. The first `init_len` facts of each are those of the initial state.
+    /// By predicate, then by marker. The first `init_len` facts of each are those of the initial state.
     pub(super) relations: Vec<Relation>,
     pub(super) init_len: Vec<u32>,
-    /// By schema: the arguments of its reachable actions, sorted.
+    /// By rule: the arguments with which it can be reached, sorted.
     pub(super) arguments: Vec<Csr<ObjectId>>,
 }
 
 /// The watch is asked once in so many actions.
 const POLL_EVERY: usize = 4_096;
 
-struct SchemaPlans<'a> {
-    schema: &'a ActionSchema,
+struct RulePlans<'a> {
+    rule: &'a Rule,
     fits: Vec<Vec<bool>>,
     candidates: Vec<Vec<ObjectId>>,
-    /// The plan without a trigger, for schemas whose facts are all there from the beginning.
+    /// The plan without a trigger, for rules whose facts are all there from the beginning.
     untriggered: Option<JoinPlan>,
     /// Literals that a new fact can match, each with its plan.
     triggered: Vec<(usize, JoinPlan)>,
 }
 
-pub(super) fn reach(problem: &Problem, watch: &mut dyn Watch) -> Result<Reachable, Stop> {
-    let domain = &problem.domain;
-    let mut relations: Vec<Relation> = domain
-        .predicates
+pub(super) fn reach(
+    problem: &Problem,
+    program: &Program,
+    watch: &mut dyn Watch,
+) -> Result<Reachable, Stop> {
+    let mut relations: Vec<Relation> = program
+        .arities
         .iter()
-        .map(|p| Relation::new(p.parameters.len()))
+        .map(|&arity| Relation::new(arity))
         .collect();
-    let mut grows = vec![false; domain.predicates.len()];
-    let mut deleted = vec![false; domain.predicates.len()];
-    for schema in &domain.actions {
-        schema
-            .add
+    let mut grows = vec![false; relations.len()];
+    let mut deleted = vec![false; relations.len()];
+    for rule in &program.rules {
+        rule.add
             .iter()
             .for_each(|atom| grows[atom.predicate.index()] = true);
-        schema
-            .del
+        rule.del
             .iter()
             .for_each(|atom| deleted[atom.predicate.index()] = true);
     }
@@ -59,17 +61,17 @@ pub(super) fn reach(problem: &Problem, watch: &mut dyn Watch) -> Result<Reachabl
         relations[atom.predicate.index()].insert(&atom.arguments);
     }
     let init_len: Vec<u32> = relations.iter().map(Relation::len).collect();
-    let schemas: Vec<SchemaPlans<'_>> = domain
-        .actions
+    let rules: Vec<RulePlans<'_>> = program
+        .rules
         .iter()
-        .map(|schema| plan_schema(problem, schema, &mut relations, &grows, &deleted))
+        .map(|rule| plan_rule(problem, rule, &mut relations, &grows, &deleted))
         .collect();
-    // For each predicate: the schemas and plans its facts trigger.
+    // For each predicate: the rules and plans its facts trigger.
     let mut triggers: Vec<Vec<(usize, usize)>> = vec![Vec::new(); relations.len()];
-    for (schema, plans) in schemas.iter().enumerate() {
+    for (rule, plans) in rules.iter().enumerate() {
         for (plan, (literal, _)) in plans.triggered.iter().enumerate() {
-            let atom = &plans.schema.precondition.literals[*literal].atom;
-            triggers[atom.predicate.index()].push((schema, plan));
+            let atom = &plans.rule.condition.literals[*literal].atom;
+            triggers[atom.predicate.index()].push((rule, plan));
         }
     }
     let mut queue: VecDeque<PredicateId> = VecDeque::new();
@@ -83,11 +85,11 @@ pub(super) fn reach(problem: &Problem, watch: &mut dyn Watch) -> Result<Reachabl
         }
     }
 
-    let mut found: Vec<Csr<ObjectId>> = vec![Csr::default(); schemas.len()];
+    let mut found: Vec<Csr<ObjectId>> = vec![Csr::default(); rules.len()];
     let mut polled = 0;
     let mut total = 0;
     let mut scratch = Scratch::default();
-    for (schema, plans) in schemas.iter().enumerate() {
+    for (rule, plans) in rules.iter().enumerate() {
         let Some(plan) = &plans.untriggered else {
             continue;
         };
@@ -98,33 +100,33 @@ pub(super) fn reach(problem: &Problem, watch: &mut dyn Watch) -> Result<Reachabl
             init_len: &init_len,
             trigger: None,
         };
-        let rows = &mut found[schema];
+        let rows = &mut found[rule];
         scratch
             .bound
-            .resize(plans.schema.parameters.len(), ObjectId(0));
+            .resize(plans.rule.parameters.len(), ObjectId(0));
         join.go_on(0, &mut scratch, &mut |arguments| {
             rows.push_row(arguments.iter().copied());
         });
         for arguments in rows.rows() {
-            add_effects(plans.schema, arguments, &mut relations, &mut queue);
+            add_effects(plans.rule, arguments, &mut relations, &mut queue);
         }
         total += rows.len();
     }
     while let Some(predicate) = queue.pop_front() {
         let row = relations[predicate.index()].revealed();
         relations[predicate.index()].reveal_next();
-        for &(schema, plan) in &triggers[predicate.index()] {
-            let plans = &schemas[schema];
+        for &(rule, plan) in &triggers[predicate.index()] {
+            let plans = &rules[rule];
             let (literal, plan) = &plans.triggered[plan];
-            let atom = &plans.schema.precondition.literals[*literal].atom;
+            let atom = &plans.rule.condition.literals[*literal].atom;
             scratch
                 .bound
-                .resize(plans.schema.parameters.len(), ObjectId(0));
+                .resize(plans.rule.parameters.len(), ObjectId(0));
             let fact = relations[predicate.index()].row(row);
             if !match_trigger(atom, fact, &mut scratch.bound) {
                 continue;
             }
-            let rows = &mut found[schema];
+            let rows = &mut found[rule];
             let before = rows.len();
             let join = Join {
                 plans,
@@ -137,7 +139,7 @@ pub(super) fn reach(problem: &Problem, watch: &mut dyn Watch) -> Result<Reachabl
                 rows.push_row(arguments.iter().copied());
             });
             for index in before..rows.len() {
-                add_effects(plans.schema, rows.row(index), &mut relations, &mut queue);
+                add_effects(plans.rule, rows.row(index), &mut relations, &mut queue);
             }
             total += rows.len() - before;
         }
@@ -167,14 +169,14 @@ fn sorted(rows: &Csr<ObjectId>) -> Csr<ObjectId> {
     result
 }
 
-fn plan_schema<'a>(
+fn plan_rule<'a>(
     problem: &Problem,
-    schema: &'a ActionSchema,
+    rule: &'a Rule,
     relations: &mut [Relation],
     grows: &[bool],
     deleted: &[bool],
-) -> SchemaPlans<'a> {
-    let fits: Vec<Vec<bool>> = schema
+) -> RulePlans<'a> {
+    let fits: Vec<Vec<bool>> = rule
         .parameters
         .iter()
         .map(|parameter| {
@@ -200,8 +202,8 @@ fn plan_schema<'a>(
         deleted,
         candidates: &candidates,
     };
-    let growing: Vec<usize> = schema
-        .precondition
+    let growing: Vec<usize> = rule
+        .condition
         .literals
         .iter()
         .enumerate()
@@ -210,13 +212,13 @@ fn plan_schema<'a>(
         .collect();
     let untriggered = growing
         .is_empty()
-        .then(|| JoinPlan::new(schema, None, &mut context));
+        .then(|| JoinPlan::new(rule, None, &mut context));
     let triggered = growing
         .into_iter()
-        .map(|literal| (literal, JoinPlan::new(schema, Some(literal), &mut context)))
+        .map(|literal| (literal, JoinPlan::new(rule, Some(literal), &mut context)))
         .collect();
-    SchemaPlans {
-        schema,
+    RulePlans {
+        rule,
         fits,
         candidates,
         untriggered,
@@ -233,13 +235,13 @@ pub(super) fn instantiate(term: Term, arguments: &[ObjectId]) -> ObjectId {
 }
 
 fn add_effects(
-    schema: &ActionSchema,
+    rule: &Rule,
     arguments: &[ObjectId],
     relations: &mut [Relation],
     queue: &mut VecDeque<PredicateId>,
 ) {
     let mut ground = Vec::new();
-    for atom in &schema.add {
+    for atom in &rule.add {
         ground.clear();
         ground.extend(
             atom.arguments
@@ -280,7 +282,7 @@ struct Scratch {
 
 /// One join under way.
 struct Join<'a> {
-    plans: &'a SchemaPlans<'a>,
+    plans: &'a RulePlans<'a>,
     plan: &'a JoinPlan,
     relations: &'a [Relation],
     init_len: &'a [u32],
@@ -290,18 +292,18 @@ struct Join<'a> {
 impl Join<'_> {
     /// Whether the tests before a step hold.
     fn passes(&self, step: usize, scratch: &mut Scratch) -> bool {
-        let precondition = &self.plans.schema.precondition;
+        let condition = &self.plans.rule.condition;
         self.plan.tests[step].iter().all(|test| match *test {
             Test::Fits(parameter) => self.plans.fits[parameter][scratch.bound[parameter].index()],
             Test::Equality(index) => {
-                let equality = &precondition.equalities[index];
+                let equality = &condition.equalities[index];
                 let left = instantiate(equality.left, &scratch.bound);
                 let right = instantiate(equality.right, &scratch.bound);
                 (left == right) == equality.equal
             }
             // The predicate is never deleted: what holds in the initial state holds for ever.
             Test::Negative(index) => {
-                let atom = &precondition.literals[index].atom;
+                let atom = &condition.literals[index].atom;
                 scratch.fill_key(&atom.arguments);
                 let predicate = atom.predicate.index();
                 self.relations[predicate]
@@ -339,7 +341,7 @@ impl Join<'_> {
                 repeats,
                 not_trigger,
             } => {
-                let atom = &self.plans.schema.precondition.literals[*literal].atom;
+                let atom = &self.plans.rule.condition.literals[*literal].atom;
                 let relation = &self.relations[atom.predicate.index()];
                 let excluded = if *not_trigger { self.trigger } else { None };
                 let mut try_row = |row: u32, scratch: &mut Scratch| {

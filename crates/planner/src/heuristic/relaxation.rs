@@ -4,6 +4,11 @@
 //! achiever, where the cost of an action is its own plus the sum (add) or the maximum (max) of the
 //! costs of its preconditions. It ends when the last goal is settled.
 //!
+//! What an action does under a condition is a rule of its own, which needs the precondition and the
+//! condition. An axiom is a rule that costs nothing. A negated derived proposition that does not
+//! depend on itself is defined by axioms too; one that does is free, which keeps h_max admissible
+//! and dead ends true. In what follows, "action" stands for rule.
+//!
 //! h_FF takes the cheapest achiever of each goal, then of its preconditions, and so on, and counts
 //! the distinct actions. Of equally cheap achievers the one with the lowest id counts. (Actions
 //! that cost nothing are an exception: the first one found stays, lest two propositions support
@@ -129,8 +134,8 @@ pub(super) struct Relaxation<'a> {
 
 /// Rough nanoseconds of touching an effect or a counter, and of the fixed part of settling a
 /// proposition, measured over the competition problems.
-const TOUCH_WORK: u64 = 2;
-const SETTLE_WORK: u64 = 8;
+const TOUCH_WORK: u64 = 3;
+const SETTLE_WORK: u64 = 14;
 
 /// What is known of each proposition, and which are to be settled.
 struct Pass {
@@ -157,12 +162,14 @@ impl Pass {
 
 impl<'a> Relaxation<'a> {
     pub(super) fn new(task: &'a Task, costs: Costs) -> Self {
-        let actions = &task.actions;
-        let costs: Vec<u32> = task
-            .actions()
-            .map(|action| costs.of(task, action))
+        let rule_pre = task.rule_pre();
+        let costs: Vec<u32> = (0..rule_pre.len())
+            .map(|rule| {
+                let action = task.rule_action(rule);
+                action.map_or(0, |action| costs.of(task, action))
+            })
             .collect();
-        let alike = alike(&actions.pre);
+        let alike = alike(rule_pre);
         let useful = useful_adds(task, &costs, &alike);
         let effects_of = |action: u32| {
             let added = useful.row(action as usize).iter();
@@ -173,8 +180,7 @@ impl<'a> Relaxation<'a> {
             effect: Effect { to: 0, action: 0 },
         };
         let edges = Csr::from_pairs(task.propositions.len(), none, || {
-            let single = actions
-                .pre
+            let single = rule_pre
                 .rows()
                 .enumerate()
                 .filter(|(_, pre)| pre.len() == 1);
@@ -190,7 +196,7 @@ impl<'a> Relaxation<'a> {
         let (mut rules, mut effects) = (Vec::new(), Vec::new());
         let (mut fresh, mut without_pre) = (Vec::new(), Vec::new());
         let mut needs: Vec<(PropId, u32)> = Vec::new();
-        for (action, pre) in actions.pre.rows().enumerate() {
+        for (action, pre) in rule_pre.rows().enumerate() {
             if pre.len() == 1 {
                 continue;
             }
@@ -389,7 +395,7 @@ impl<'a> Relaxation<'a> {
 /// later one out changes no cost and no cheapest achiever. (An earlier action that costs nothing
 /// wins ties only against its like.)
 fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
-    let actions = &task.actions;
+    let rule_add = task.rule_add();
     // By proposition: the last action met that adds it, and the group it belongs to.
     let mut met = vec![(NO_ACTION, NO_ACTION); task.propositions.len()];
     let mut useless: HashSet<(u32, PropId)> = HashSet::new();
@@ -399,7 +405,7 @@ fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
         }
         for &action in members {
             let own_cost = costs[action as usize];
-            for &prop in actions.add.row(action as usize) {
+            for &prop in rule_add.row(action as usize) {
                 let (in_group, other) = met[prop.index()];
                 let other_cost = costs.get(other as usize).copied().unwrap_or(UNREACHED);
                 if in_group == group as u32
@@ -414,7 +420,7 @@ fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
         }
     }
     let mut useful = Csr::default();
-    for (action, added) in actions.add.rows().enumerate() {
+    for (action, added) in rule_add.rows().enumerate() {
         let kept = added
             .iter()
             .filter(|&&prop| useless.is_empty() || !useless.contains(&(action as u32, prop)));
@@ -504,9 +510,11 @@ impl Heuristic for Add<'_> {
 /// h_FF: the cost of a relaxed plan made of the cheapest achievers under h_add.
 pub struct Ff<'a> {
     relaxation: Relaxation<'a>,
-    /// Marks by evaluation: a proposition or action with the current mark is in the relaxed plan.
+    /// Marks by evaluation: a proposition, action or rule with the current mark is in the relaxed
+    /// plan.
     in_plan: Vec<u32>,
     action_in_plan: Vec<u32>,
+    rule_in_plan: Vec<u32>,
     mark: u32,
     open: Vec<PropId>,
     /// The actions of the last relaxed plan.
@@ -520,17 +528,19 @@ impl<'a> Ff<'a> {
             relaxation: Relaxation::new(task, costs),
             in_plan: vec![0; task.propositions.len()],
             action_in_plan: vec![0; task.action_count()],
+            rule_in_plan: vec![0; task.rule_pre().len()],
             mark: 0,
             open: Vec::new(),
             plan: Vec::new(),
         }
     }
 
-    /// The actions of the relaxed plan of a state, `None` for a dead end.
-    pub(super) fn relaxed_plan(&mut self, state: &[u32]) -> Option<&[ActionId]> {
+    /// The goals and all that the relaxed plan of a state needs, sorted; `None` for a dead end.
+    pub(super) fn relaxed_plan_facts(&mut self, state: &[u32]) -> Option<Vec<PropId>> {
         self.relaxation.explore::<Sum>(state).then(|| {
             self.relaxed_plan_cost();
-            &*self.plan
+            let props = (0..self.in_plan.len()).filter(|&prop| self.in_plan[prop] == self.mark);
+            props.map(PropId::from_index).collect()
         })
     }
 
@@ -539,6 +549,7 @@ impl<'a> Ff<'a> {
         if self.mark == u32::MAX {
             self.in_plan.fill(0);
             self.action_in_plan.fill(0);
+            self.rule_in_plan.fill(0);
             self.mark = 0;
         }
         self.mark += 1;
@@ -554,11 +565,20 @@ impl<'a> Ff<'a> {
             if action == NO_ACTION {
                 continue;
             }
-            let action = action as usize;
-            if std::mem::replace(&mut self.action_in_plan[action], self.mark) != self.mark {
-                total += f64::from(self.relaxation.costs[action]);
-                self.plan.push(ActionId::from_index(action));
-                self.open.extend_from_slice(task.actions.pre.row(action));
+            let rule = action as usize;
+            if std::mem::replace(&mut self.rule_in_plan[rule], self.mark) == self.mark {
+                continue;
+            }
+            self.open.extend_from_slice(task.rule_pre().row(rule));
+            // An action counts once, however many of its effects are made use of. The first rules
+            // are the actions themselves.
+            let Some(action) = task.rule_action(rule) else {
+                continue;
+            };
+            let in_plan = &mut self.action_in_plan[action.index()];
+            if std::mem::replace(in_plan, self.mark) != self.mark {
+                total += f64::from(self.relaxation.costs[rule]);
+                self.plan.push(action);
             }
         }
         total

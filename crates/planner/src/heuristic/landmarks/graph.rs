@@ -16,14 +16,14 @@ use crate::csr::Csr;
 use crate::heuristic::relaxation::Relaxation;
 use crate::heuristic::{Costs, Ff};
 use crate::invariants::mutex_groups;
-use crate::task::{ActionId, PropId, Task};
+use crate::task::{PropId, Task};
 use crate::watch::{Progress, Stop, Watch};
 
 /// Disjunctions of more facts say too little to be worth counting.
 const MAX_DISJUNCTS: usize = 4;
 
 /// Work spent on finding landmarks, in rough nanoseconds: what is found by then is used.
-const MAX_WORK: u64 = 400_000_000;
+const MAX_WORK: u64 = 200_000_000;
 
 /// A landmark: one of its facts is true at some time in every plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +83,14 @@ impl Landmarks {
         for fact in &facts {
             let to = add(vec![fact.prop], &mut landmarks);
             for &later in &fact.needed_for {
-                let later = add(vec![later], &mut landmarks);
-                landmarks[later as usize].before.push(to);
+                // What is derived comes about together with what it follows from, not after it.
+                if !task.is_derived(later) {
+                    let later = add(vec![later], &mut landmarks);
+                    landmarks[later as usize].before.push(to);
+                }
+            }
+            if task.is_derived(fact.prop) {
+                continue;
             }
             for &pre in &fact.common_pre {
                 let from = add(vec![pre], &mut landmarks);
@@ -177,14 +183,15 @@ impl Landmarks {
 /// Tests the facts of a relaxed plan: those without which the goal cannot be reached.
 fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
     let mut candidates: BTreeSet<PropId> = task.goal.iter().copied().collect();
-    if let Some(plan) = Ff::new(task, Costs::Unit).relaxed_plan(&task.initial_state()) {
-        candidates.extend(plan.iter().flat_map(|&action| task.pre(action)).copied());
+    if let Some(facts) = Ff::new(task, Costs::Unit).relaxed_plan_facts(&task.initial_state()) {
+        candidates.extend(facts);
     }
-    let achievers = Csr::from_pairs(task.propositions.len(), ActionId(0), || {
-        task.actions().flat_map(|action| {
-            task.add(action)
-                .iter()
-                .map(move |prop| (prop.index(), action))
+    // Achievers are rules: actions, their conditional effects, axioms.
+    let achievers = Csr::from_pairs(task.propositions.len(), 0u32, || {
+        let rules = task.rule_add().rows().enumerate();
+        rules.flat_map(|(rule, added)| {
+            let added = added.iter();
+            added.map(move |prop| (prop.index(), rule as u32))
         })
     });
     let mut relaxation = Relaxation::new(task, Costs::Unit);
@@ -218,11 +225,11 @@ fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
         if task.goal.iter().all(|goal| reached[goal.index()]) {
             continue;
         }
-        let first: Vec<ActionId> = achievers
+        let first: Vec<&[PropId]> = achievers
             .row(prop.index())
             .iter()
-            .copied()
-            .filter(|&action| task.pre(action).iter().all(|pre| reached[pre.index()]))
+            .map(|&rule| task.rule_pre().row(rule as usize))
+            .filter(|pre| pre.iter().all(|pre| reached[pre.index()]))
             .collect();
         let needed_for = candidates.iter().copied();
         facts.push(Fact {
@@ -230,7 +237,7 @@ fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
             needed_for: needed_for
                 .filter(|&other| other != prop && !reached[other.index()])
                 .collect(),
-            common_pre: common_pre(task, &first),
+            common_pre: common_pre(&first),
             disjunctions: disjunctions(task, &first),
         });
     }
@@ -253,31 +260,31 @@ impl Fact {
     }
 }
 
-/// What all actions need.
-fn common_pre(task: &Task, actions: &[ActionId]) -> Vec<PropId> {
-    let Some((&first, rest)) = actions.split_first() else {
+/// What all achievers need.
+fn common_pre(needed: &[&[PropId]]) -> Vec<PropId> {
+    let Some((&first, rest)) = needed.split_first() else {
         return Vec::new();
     };
-    let mut common = task.pre(first).to_vec();
-    for &action in rest {
-        common.retain(|prop| task.pre(action).binary_search(prop).is_ok());
+    let mut common = first.to_vec();
+    for pre in rest {
+        common.retain(|prop| pre.binary_search(prop).is_ok());
     }
     common
 }
 
-/// Small sets of facts of one predicate, none true at the start, one of which each action needs.
-fn disjunctions(task: &Task, actions: &[ActionId]) -> Vec<Vec<PropId>> {
+/// Small sets of facts of one predicate, none true at the start, one of which each achiever needs.
+fn disjunctions(task: &Task, needed: &[&[PropId]]) -> Vec<Vec<PropId>> {
     let mut by_predicate: BTreeMap<usize, (usize, BTreeSet<PropId>)> = BTreeMap::new();
-    for (index, &action) in actions.iter().enumerate() {
-        for &prop in task.pre(action) {
+    for (index, &pre) in needed.iter().enumerate() {
+        for &prop in pre {
             let proposition = &task.propositions[prop.index()];
-            if !proposition.positive {
+            if !proposition.positive || proposition.is_helper {
                 continue;
             }
             let (covered, facts) = by_predicate
                 .entry(proposition.atom.predicate.index())
                 .or_default();
-            // Covered counts the actions in order: one that was passed over stops the count.
+            // Covered counts the achievers in order: one that was passed over stops the count.
             if *covered == index {
                 *covered += 1;
             }
@@ -291,7 +298,7 @@ fn disjunctions(task: &Task, actions: &[ActionId]) -> Vec<Vec<PropId>> {
     };
     by_predicate
         .into_values()
-        .filter(|(covered, facts)| *covered == actions.len() && small(facts) && to_come(facts))
+        .filter(|(covered, facts)| *covered == needed.len() && small(facts) && to_come(facts))
         .map(|(_, facts)| facts.into_iter().collect())
         .collect()
 }
