@@ -1,5 +1,6 @@
 //! The `homing` command.
 
+mod anytime;
 mod args;
 mod check;
 mod evaluate;

@@ -72,6 +72,7 @@ pub(crate) fn tell(notice: &Notice) {
             learned.cut_seconds + learned.fit_seconds
         )),
         Notice::Unsolvable(error) => say(&format!("{error}\n")),
+        Notice::NotGrounded(error) => say(&format!("homing: {error}\n")),
         Notice::LeftOut { file, error } => say(&format!(
             "homing: {} is left out: {error}\n",
             file.display()
@@ -146,6 +147,9 @@ fn line(planning: &PlanningProgress) -> String {
         Progress::Grounding { actions } => {
             format!("grounding: {actions} actions, {elapsed:.1} s")
         }
+        Progress::Reading => format!("reading, {elapsed:.1} s"),
+        Progress::Building { what } => format!("building {what}, {elapsed:.1} s"),
+        Progress::Improving { cost } => format!("improving a plan of cost {cost}, {elapsed:.1} s"),
         Progress::Landmarks { found } => format!("landmarks: {found}, {elapsed:.1} s"),
         Progress::Cutting { cuts, states } => {
             format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")

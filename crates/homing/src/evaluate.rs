@@ -114,6 +114,8 @@ impl Run {
                 model: self.model.clone(),
                 weight: planned.weight.unwrap_or(SearchOptions::DEFAULT_WEIGHT),
                 unit_cost: planned.unit_cost,
+                // Records are of what a search finds.
+                improve: false,
                 ..SearchConfig::default()
             },
             limits: SolveLimits {

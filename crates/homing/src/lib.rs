@@ -9,6 +9,7 @@
 #![doc = include_str!("../examples/train_and_solve.rs")]
 //! ```
 
+mod better;
 pub mod child;
 mod compute;
 mod error;
@@ -25,6 +26,7 @@ pub mod resources;
 mod solve;
 pub mod train;
 
+pub use better::PlanFound;
 pub use error::{Blame, Error};
 pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate};
 pub use experiment::{ExperimentRecord, ExperimentRequest, experiment};

@@ -152,7 +152,14 @@ fn json_is_one_object_and_nothing_else() {
         "search_cpu_seconds",
         "total_cpu_seconds",
     ];
-    let others = ["model", "plan", "unit_cost", "validated"];
+    let others = [
+        "model",
+        "plan",
+        "plans",
+        "optimal",
+        "unit_cost",
+        "validated",
+    ];
     let found: BTreeSet<&str> = record.keys().map(String::as_str).collect();
     let expected: BTreeSet<&str> = [&strings[..], &counts, &numbers, &others]
         .concat()
