@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use homing::models::SHIPPED;
 use homing::{Error, load_model, load_model_for};
 use homing_learner::{AnyModel, CountsModel, Model, Signature};
 use homing_planner::ground;
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: &ModelCommand) -> anyhow::Result<Exit> {
             };
             print(&text)?;
         }
+        ModelAction::List => print(&list()?)?,
         ModelAction::Trust { model, files, json } => print(&trust(model, files, *json)?)?,
     }
     Ok(Exit::Success)
@@ -121,6 +123,30 @@ fn of_counts(model: &CountsModel, features: usize) -> anyhow::Result<String> {
     }
     let _ = writeln!(text, "\n# configuration");
     text.push_str(&toml::to_string(&header.config)?);
+    Ok(text)
+}
+
+/// The models that ship.
+fn list() -> anyhow::Result<String> {
+    let mut text = format!(
+        "{:<22} {:>8} {:>7}  predicates\n",
+        "model", "features", "bytes"
+    );
+    for shipped in &SHIPPED {
+        let AnyModel::Counts(model) = shipped.load()? else {
+            return Err(Failure::because(Exit::Bug, "models of counts ship"));
+        };
+        let names = model.header.signature.predicates.iter();
+        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+        let _ = writeln!(
+            text,
+            "{:<22} {:>8} {:>7}  {}",
+            shipped.name,
+            model.function.weights().len(),
+            shipped.bytes.len(),
+            names.join(" ")
+        );
+    }
     Ok(text)
 }
 

@@ -19,6 +19,7 @@ pub mod files;
 pub mod input;
 mod lazy;
 mod model;
+pub mod models;
 mod observe;
 mod report;
 pub mod resources;

@@ -37,6 +37,13 @@ pub(crate) enum ModelAction {
         features: usize,
     },
 
+    /// List the models that ship with homing
+    ///
+    /// Prints the name, the domain, the features and the length of each, with the predicates that a
+    /// domain must have for it.
+    #[command(after_help = "Example:\n  homing model list")]
+    List,
+
     /// Say how much of a problem a model has seen before
     ///
     /// Looks at the initial state and at states along a random walk, and prints which share of their

@@ -105,7 +105,7 @@ fn models_logs_and_checkpoints() {
     let model = header(&place.join("m.safetensors"), "homing");
     assert_eq!(
         fields(&model, &["signature", "summary"]),
-        documented("Model files")
+        documented("Networks")
     );
     let config = std::fs::read_to_string(place.join("m.toml")).expect("a configuration");
     let config: BTreeSet<&str> = config
@@ -160,6 +160,30 @@ fn models_logs_and_checkpoints() {
 }
 
 #[test]
+fn models_of_counts_and_the_object_of_their_training() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
+    let object = homing(place, "train --json --out m.safetensors b").stdout;
+    let object: Value = serde_json::from_slice(&object).expect("JSON");
+    assert_eq!(fields(&object, &[]), documented("Training of counts"));
+    let model = header(&place.join("m.safetensors"), "homing");
+    assert_eq!(
+        fields(&model, &["signature", "report"]),
+        documented("Counts")
+    );
+    assert_eq!(object["report"], model["report"]);
+    // Every setting is in the table of its section.
+    let learning = std::fs::read_to_string(root().join("docs/learning.md")).expect("a document");
+    for (section, settings) in model["config"].as_object().expect("an object") {
+        for (field, _) in settings.as_object().expect("a section") {
+            let row = format!("\n| `{section}.{field}` |");
+            assert!(learning.contains(&row), "{section}.{field}");
+        }
+    }
+}
+
+#[test]
 fn records_and_the_object_of_training() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path();
@@ -168,7 +192,7 @@ fn records_and_the_object_of_training() {
         "train --learner nlm --json --steps 120 --layers 4 --no-log --out m.safetensors b";
     let object = homing(place, trained).stdout;
     let object: Value = serde_json::from_slice(&object).expect("JSON");
-    assert_eq!(fields(&object, &[]), documented("`homing train --json`"));
+    assert_eq!(fields(&object, &[]), documented("Training of networks"));
 
     let records = |path: &str| -> Vec<Value> {
         let text = std::fs::read_to_string(place.join(path)).expect("records");

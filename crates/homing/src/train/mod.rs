@@ -56,7 +56,7 @@ pub struct TrainRequest {
     /// Threads; all cores by default.
     #[serde(default)]
     pub threads: Option<NonZeroUsize>,
-    /// Vector instructions; the best the processor has by default.
+    /// Vector instructions of a network; the best the processor has by default.
     #[serde(default, with = "simd_name")]
     pub simd: Option<Simd>,
 }
