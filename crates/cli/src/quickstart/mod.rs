@@ -302,7 +302,7 @@ impl<'a> Show<'a> {
                 jobs: None,
                 records: records.clone(),
                 plans: Some(self.folder.plans()),
-                command: std::env::current_exe()?,
+                command: crate::command_file()?,
             };
             let done = evaluate(&request, &Looker(Some(&table)))?;
             if done.missing() > 0 {
