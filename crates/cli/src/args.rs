@@ -162,7 +162,7 @@ pub(crate) struct Solve {
     pub(crate) share: f64,
 
     /// Make a plan shorter before it is shown, for a tenth of the work of the search at the most
-    #[arg(long, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]
+    #[arg(long, action = clap::ArgAction::Set, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]
     pub(crate) improve: bool,
 
     /// Go on after the first plan: look for better ones until a limit, Ctrl-C, or the optimum;
