@@ -31,7 +31,7 @@ pub(crate) fn table(report: &LearnReport) -> String {
     let names = report.candidates.iter().map(|record| record.name.len());
     let width = names.max().unwrap_or(0).max("candidate".len());
     let mut text = format!(
-        "  {:<width$} {:>6} {:>5} {:>8} {:>7} {:>8} {:>7}\n",
+        "  {:<width$} {:>6} {:>5} {:>8} {:>7} {:>8} {:>8}\n",
         "candidate", "rounds", "heads", "features", "ordered", "solved", "work"
     );
     for (index, record) in report.candidates.iter().enumerate() {
@@ -40,13 +40,13 @@ pub(crate) fn table(report: &LearnReport) -> String {
         let (solved, work) = if report.candidates.len() > 1 && report.held_out > 0 {
             (
                 format!("{}/{}", record.solved, report.held_out),
-                format!("{:.2} s", record.work as f64 / 1e9),
+                format!("{:.3} s", record.work as f64 / 1e9),
             )
         } else {
             ("-".to_owned(), "-".to_owned())
         };
         text.push_str(&format!(
-            "{mark} {:<width$} {:>6} {:>5} {:>8} {:>5.1} % {:>8} {:>7}\n",
+            "{mark} {:<width$} {:>6} {:>5} {:>8} {:>5.1} % {:>8} {:>8}\n",
             record.name,
             record.rounds,
             record.heads,
