@@ -33,7 +33,7 @@ pub(crate) enum ModelAction {
         file: PathBuf,
 
         /// So many features in words, the weightiest first
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
         features: usize,
     },
 
@@ -51,7 +51,7 @@ pub(crate) enum ModelAction {
     /// many, the model's score says little.
     #[command(
         override_usage = "homing model trust MODEL [DOMAIN] PROBLEM",
-        after_help = "Example:\n  homing model trust blocks.safetensors domain.pddl large.pddl"
+        after_help = "Example:\n  homing model trust blocks.safetensors large.pddl"
     )]
     Trust {
         /// A model file of `homing train`, of counts

@@ -3,7 +3,7 @@
 use crate::runs::{Run, entries, fixture, homing, run};
 
 /// Commands that have something to do when called by their name alone.
-const WITHOUT_ARGUMENTS: [&str; 2] = ["man", "quickstart"];
+const WITHOUT_ARGUMENTS: [&str; 3] = ["man", "model list", "quickstart"];
 
 /// The words that call each command, from the names of the manual pages.
 fn all_commands() -> Vec<Vec<String>> {
@@ -91,7 +91,7 @@ fn wrong_arguments_end_with_33_and_a_hint() {
         ),
         (
             &["solve", "--search", "bfs", problem],
-            "[possible values: gbfs, gbfls, astar, wastar, dijkstra]",
+            "[possible values: gbfs, gbfls, astar, wastar, dijkstra, lazy]",
         ),
         (
             &["solve", "--max-evaluations", "many", problem],
