@@ -62,7 +62,7 @@ pub(crate) enum ModelAction {
         files: Vec<PathBuf>,
 
         /// Print one JSON object instead of text
-        #[arg(long)]
+        #[arg(long, help_heading = "Output")]
         json: bool,
     },
 }

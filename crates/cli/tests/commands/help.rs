@@ -138,8 +138,8 @@ fn wrong_arguments_end_with_33_and_a_hint() {
             "is not a number of evaluations",
         ),
         (
-            &["quickstart", "--steps", "0"],
-            "'--steps <N>': expected a whole number from 1",
+            &["quickstart", "--largest", "0"],
+            "'--largest <N>': expected a whole number from 1",
         ),
     ] {
         let run = crate::runs::run_with(arguments).ends_with(33).says(hint);
