@@ -104,7 +104,7 @@ pub(crate) struct Solve {
     #[arg(long, value_parser = heuristic_parser(), default_value_t, help_heading = "Search")]
     pub(crate) heuristic: HeuristicKind,
 
-    /// Use a model of `homing train` as the heuristic
+    /// Use a model of `homing train`; auto: the one that ships for this domain
     #[arg(
         long,
         value_name = "FILE",

@@ -80,6 +80,9 @@ pub(crate) fn tell(notice: &Notice) {
         Notice::Raised { field, value } => say(&format!(
             "homing: {field} is raised to {value}, the least with which a network can read this domain\n"
         )),
+        Notice::ModelShips { name } => say(&format!(
+            "homing has a model for this domain, {name}: --model auto takes it\n"
+        )),
         Notice::FewWalked(data) => say(&format!(
             "homing: only {} of the problems could be walked through, {} are too large: what was \
              learnt may say little; smaller problems help, and so may a larger --budget\n",
@@ -129,6 +132,8 @@ impl Observer for SearchObserver {
                 show_warnings(diagnostics, Warnings::Count);
             }
             Notice::Grounded { .. } if !self.verbose => {}
+            // For a person who looks on; a script has decided.
+            Notice::ModelShips { .. } if !self.verbose && !self.show => {}
             notice => tell(notice),
         }
     }

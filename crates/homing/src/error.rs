@@ -92,6 +92,11 @@ pub enum Error {
         /// The domain's name.
         domain: String,
     },
+    /// No model ships for the domain.
+    NoShippedModel {
+        /// The domain's name.
+        domain: String,
+    },
     /// Records cannot be read or written.
     Record(RecordError),
     /// An experiment cannot be planned.
@@ -223,6 +228,11 @@ impl fmt::Display for Error {
                 "domain {domain} has no validation problems: its predicates, types and actions are \
                  not those of {}",
                 DomainName::ALL.map(DomainName::as_str).join(", ")
+            ),
+            Self::NoShippedModel { domain } => write!(
+                f,
+                "no model ships for domain {domain}: none was made for these predicates, types and \
+                 actions; `homing train` makes one"
             ),
             Self::Record(error) => write!(f, "{error}"),
             Self::Spec { path, error } => write!(f, "{}: {error}", path.display()),

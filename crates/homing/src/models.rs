@@ -59,6 +59,9 @@ impl Shipped {
     }
 }
 
+/// In place of a model's file: the one that ships for the domain at hand.
+pub const AUTO: &str = "auto";
+
 /// The model that ships for a domain with these predicates, types and actions.
 pub fn find(domain: &Domain) -> Option<(Shipped, AnyModel)> {
     SHIPPED.iter().find_map(|shipped| {

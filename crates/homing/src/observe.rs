@@ -81,6 +81,11 @@ pub enum Notice {
         /// Its new value.
         value: usize,
     },
+    /// A search without a model begins, and one ships for this domain.
+    ModelShips {
+        /// The model's name.
+        name: &'static str,
+    },
     /// Few of the training problems could be walked through, since many are too large.
     FewWalked(GatherReport),
     /// Snapshots are tried on problems of a suite.

@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::input::ProblemSource;
 use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
 use crate::model::load_model_for;
+use crate::models;
 use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
 
@@ -58,7 +59,7 @@ pub struct SearchConfig {
     pub search: SearchKind,
     /// The heuristic, where there is no model.
     pub heuristic: HeuristicKind,
-    /// A trained model in its place.
+    /// A trained model in its place: its file, or [`AUTO`](crate::models::AUTO).
     pub model: Option<PathBuf>,
     /// The weight of the heuristic, where the search has one.
     pub weight: f64,
@@ -337,10 +338,7 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     }
     let problem = loaded.value;
     let config = &request.search;
-    let model = match &config.model {
-        Some(path) => Some(load_model_for(path, &problem.domain)?),
-        None => None,
-    };
+    let model = model_for(config, &problem, observer)?;
     let parsed = Moment::now();
     let grounded = ground(&problem, &mut watch);
     let ready = Moment::now();
@@ -372,6 +370,30 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
         (&result, better),
         &moments,
     )
+}
+
+/// The model that is asked for. Where none is and one ships, that is worth a word.
+fn model_for(
+    config: &SearchConfig,
+    problem: &Problem,
+    observer: &dyn Observer,
+) -> Result<Option<AnyModel>, Error> {
+    let domain = &problem.domain;
+    match &config.model {
+        Some(path) if path.as_os_str() == models::AUTO => match models::find(domain) {
+            Some((_, model)) => Ok(Some(model)),
+            None => Err(Error::NoShippedModel {
+                domain: domain.name.clone(),
+            }),
+        },
+        Some(path) => Ok(Some(load_model_for(path, domain)?)),
+        None => {
+            if let Some((shipped, _)) = models::find(domain) {
+                observer.notice(&Notice::ModelShips { name: shipped.name });
+            }
+            Ok(None)
+        }
+    }
 }
 
 /// Solves a task that is there already, with a model that is: a long-lived program keeps both.

@@ -128,6 +128,34 @@ fn what_was_learnt_guides_searches_and_explains_itself() {
 }
 
 #[test]
+fn a_model_that_ships_is_found_by_the_domain() {
+    let folder = folder();
+    let large = folder.path().join("large");
+    run![
+        "generate", "blocks", "--blocks", "40", "--seeds", "3", "--out", large
+    ]
+    .ends_with(0);
+    let problem = large.join("40-s3.pddl");
+    let run = run!["solve", "--json", "--model", "auto", problem].ends_with(0);
+    let record: Value = serde_json::from_str(&run.stdout).expect("one object");
+    assert_eq!(record["validated"], true);
+    assert_eq!(record["model"], "auto");
+    assert_eq!(record["found_by"], "learned");
+    run!["solve", "--verbose", "--max-evaluations", "5", problem]
+        .says("homing has a model for this domain, paper/blocks: --model auto takes it");
+    run![
+        "solve",
+        "--model",
+        "auto",
+        fixture("valid/night-watch/p01.pddl")
+    ]
+    .ends_with(33)
+    .says("no model ships for domain night-watch");
+    let list = run!["model", "list"].ends_with(0);
+    assert_eq!(list.stdout.lines().count(), 19);
+}
+
+#[test]
 fn options_of_the_other_learner_are_refused() {
     let folder = folder();
     let model = folder.path().join("m.safetensors");
