@@ -172,6 +172,9 @@ def solve(options, results, solver, where, domain, problem, model):
 def run(options):
     track = options.track.resolve()
     options.homing = options.homing.resolve()
+    for program in (options.homing, options.fast_downward):
+        if program and not program.is_file():
+            sys.exit(f"there is no {program}")
     settings = {"seconds": options.seconds, "memory_mb": options.memory, "seed": options.seed,
                 "homing": subprocess.check_output([options.homing, "--version"], text=True).strip(),
                 "homing_sha256": hashlib.sha256(options.homing.read_bytes()).hexdigest()}
