@@ -107,7 +107,7 @@ fn what_was_learnt_guides_searches_and_explains_itself() {
     }
 
     let shown = run!["model", "show", "--features", "3", model].ends_with(0);
-    assert_eq!(shown.line("domain             "), "blocks");
+    assert_eq!(shown.line("domain             "), "blocksworld-4ops");
     for part in [
         "# candidates",
         "# features that weigh most",
