@@ -3,7 +3,7 @@
 use crate::runs::{Run, entries, fixture, homing, run};
 
 /// Commands that have something to do when called by their name alone.
-const WITHOUT_ARGUMENTS: [&str; 2] = ["man", "quickstart"];
+const WITHOUT_ARGUMENTS: [&str; 3] = ["man", "model list", "quickstart"];
 
 /// The words that call each command, from the names of the manual pages.
 fn all_commands() -> Vec<Vec<String>> {
@@ -87,11 +87,11 @@ fn wrong_arguments_end_with_33_and_a_hint() {
         ),
         (
             &["solve", "--heuristic", "lmcut", problem],
-            "[possible values: blind, max, add, ff]",
+            "[possible values: blind, max, add, ff, landmarks]",
         ),
         (
             &["solve", "--search", "bfs", problem],
-            "[possible values: gbfs, gbfls, astar, wastar, dijkstra]",
+            "[possible values: gbfs, gbfls, astar, wastar, dijkstra, lazy]",
         ),
         (
             &["solve", "--max-evaluations", "many", problem],
@@ -138,8 +138,8 @@ fn wrong_arguments_end_with_33_and_a_hint() {
             "is not a number of evaluations",
         ),
         (
-            &["quickstart", "--steps", "0"],
-            "'--steps <N>': expected a whole number from 1",
+            &["quickstart", "--largest", "0"],
+            "'--largest <N>': expected a whole number from 1",
         ),
     ] {
         let run = crate::runs::run_with(arguments).ends_with(33).says(hint);

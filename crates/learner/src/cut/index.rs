@@ -158,10 +158,12 @@ impl<'t> Index<'t> {
             fixed: ByObject::new(objects, constants, fixed),
             props: ByObject::new(objects, constants, positive),
             values: ByObject::new(objects, constants, values),
-            goals_with: with_each(objects, 1, literals.iter().map(|goal| &goal.atom), |_| true),
+            goals_with: with_each(objects, 1, &literals.iter().map(|goal| &goal.atom), |_| {
+                true
+            }),
             goals: ByObject::new(objects, constants, goals),
-            changing_with: with_each(objects, 2, problem.init.iter(), |atom| changes[atom]),
-            initial_with: with_each(objects, 2, problem.init.iter(), |_| true),
+            changing_with: with_each(objects, 2, &problem.init.iter(), |atom| changes[atom]),
+            initial_with: with_each(objects, 2, &problem.init.iter(), |_| true),
             groups_of: Lists::new(propositions.len(), |pair| {
                 for (group, props) in groups.iter().enumerate() {
                     for prop in *props {
@@ -288,7 +290,7 @@ pub(super) fn find(task: &Task, atom: &Atom<ObjectId>, positive: bool) -> Option
 fn with_each<'a>(
     objects: usize,
     least: usize,
-    atoms: impl Iterator<Item = &'a Atom<ObjectId>> + Clone,
+    atoms: &(impl Iterator<Item = &'a Atom<ObjectId>> + Clone),
     wanted: impl Fn(usize) -> bool,
 ) -> Lists {
     Lists::new(objects, |pair| {
@@ -336,12 +338,13 @@ fn classes(problem: &Problem, key: impl Fn(usize) -> Vec<u32>) -> (Vec<u32>, Vec
     let mut known: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
     let mut alike: Vec<Vec<ObjectId>> = Vec::new();
     let mut class = vec![u32::MAX; problem.objects.len()];
-    for object in problem.domain.constants.len()..problem.objects.len() {
+    let constants = problem.domain.constants.len();
+    for (object, class) in class.iter_mut().enumerate().skip(constants) {
         let number = *known.entry(key(object)).or_insert_with(|| {
             alike.push(Vec::new());
             alike.len() as u32 - 1
         });
-        class[object] = number;
+        *class = number;
         alike[number as usize].push(ObjectId::from_index(object));
     }
     (class, alike)
