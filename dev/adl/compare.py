@@ -84,7 +84,7 @@ def compare(program, files, seconds):
     files = [str(file.resolve()) for file in files]
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "homing.plan"
-        greedy = homing(program, files, seconds, "--heuristic", "ff", "--plan-file", str(plan))
+        greedy = homing(program, files, seconds, "--search", "gbfs", "--heuristic", "ff", "--plan-file", str(plan))
         record = {
             "homing": {
                 "greedy": greedy.get("outcome"),
@@ -98,7 +98,7 @@ def compare(program, files, seconds):
         optimal = homing(program, files, seconds, "--search", "astar", "--heuristic", "blind")
         record["homing"] |= {"optimal": optimal.get("outcome"), "cost": optimal.get("plan_cost")}
         for name in ["max", "add"]:
-            first = homing(program, files, seconds, "--heuristic", name, "--max-evaluations", "1")
+            first = homing(program, files, seconds, "--search", "gbfs", "--heuristic", name, "--max-evaluations", "1")
             # A goal out of reach is found while grounding.
             dead = first.get("outcome") == "unsolvable" and first.get("initial_h") is None
             record["homing"][name] = "infinite" if dead else first.get("initial_h")

@@ -204,7 +204,7 @@ impl<'t> Trainer<'t> {
         if !holds(&sum, &text, arrays) {
             return Err(broken(&"its checksum does not fit its content"));
         }
-        let mut trainer = Self::new(tasks, header.config, header.seed, compute)?;
+        let mut trainer = Self::begin(tasks, header.config, header.seed, compute)?;
         let problems: Vec<u64> = trainer
             .spaces
             .iter()

@@ -91,6 +91,10 @@ pub struct TrainConfig {
     pub distinct: bool,
     /// Whether the network is told the types of objects.
     pub types_as_predicates: bool,
+    /// Whether what goals forbid has channels of its own. A run turns this on by itself where the goal
+    /// of one of its problems forbids something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub negative_goals: bool,
     /// D: actions of an episode at the most.
     pub max_episode_length: usize,
     /// How an action is chosen.
@@ -128,6 +132,7 @@ impl TrainConfig {
             reduce: Reduce::Exists,
             distinct: false,
             types_as_predicates: false,
+            negative_goals: false,
             max_episode_length: 40,
             policy: Policy::Greedy,
             temperature: 1.0,
@@ -177,7 +182,7 @@ impl TrainConfig {
         layers_may: bool,
     ) -> Vec<&'static str> {
         let mut raised = Vec::new();
-        let channels = Channels::new(signature, self.types_as_predicates);
+        let channels = Channels::new(signature, self.types_as_predicates, self.negative_goals);
         let widest = channels.count().len() - 1;
         if max_arity_may && self.max_arity < widest {
             self.max_arity = widest;

@@ -2,7 +2,8 @@
 //!
 //! Each predicate of arity n is a channel of the array z/n: first for what is true in the state,
 //! static propositions included, then once more for what the goal wants. Types may be added as
-//! unary predicates that never change.
+//! unary predicates that never change. In domains whose goals say what must not hold, each predicate
+//! is a channel a third time, for that.
 
 use homing_nlm::Structure;
 use homing_pddl::model::{Atom, ObjectId, PredicateId, TypeId};
@@ -17,6 +18,8 @@ pub struct Channels {
     state: Vec<usize>,
     /// By arity.
     goal_offset: Vec<usize>,
+    /// By arity, where what a goal forbids has channels of its own.
+    negative_goal_offset: Option<Vec<usize>>,
     /// By type, `object` left out; empty if the network is not to know them.
     types: Vec<usize>,
     /// By arity.
@@ -25,7 +28,7 @@ pub struct Channels {
 
 impl Channels {
     /// The channels of a domain's predicates, and of its types if the network is to know them.
-    pub fn new(signature: &Signature, types_as_predicates: bool) -> Self {
+    pub fn new(signature: &Signature, types_as_predicates: bool, negative_goals: bool) -> Self {
         let arities = || signature.predicates.iter().map(|(_, arity)| *arity);
         let widest = arities()
             .chain(types_as_predicates.then_some(1))
@@ -45,9 +48,15 @@ impl Channels {
         // A goal never asks for a type: its channels are those of the predicates alone.
         let goal_offset = count.clone();
         arities().for_each(|arity| count[arity] += 1);
+        // Last, so that all others stand where they stand without these.
+        let negative_goal_offset = negative_goals.then(|| count.clone());
+        if negative_goals {
+            arities().for_each(|arity| count[arity] += 1);
+        }
         Self {
             state,
             goal_offset,
+            negative_goal_offset,
             types,
             count,
         }
@@ -62,8 +71,13 @@ impl Channels {
         self.state[predicate.index()]
     }
 
-    fn goal(&self, predicate: PredicateId, arity: usize) -> usize {
-        self.goal_offset[arity] + self.state[predicate.index()]
+    /// The channel of an atom that the goal wants, or forbids; `None` where it has none.
+    fn goal(&self, predicate: PredicateId, arity: usize, wanted: bool) -> Option<usize> {
+        let offset = match wanted {
+            true => &self.goal_offset,
+            false => self.negative_goal_offset.as_ref()?,
+        };
+        Some(offset[arity] + self.state[predicate.index()])
     }
 }
 
@@ -91,6 +105,29 @@ fn objects(atom: &Atom<ObjectId>) -> Vec<usize> {
     atom.arguments.iter().map(|object| object.index()).collect()
 }
 
+/// What the goal says of atoms, and whether it wants them or forbids them: its literals, then what
+/// the rest of it became in grounding.
+fn goal_literals(task: &Task) -> Vec<(&Atom<ObjectId>, bool)> {
+    let literals = task.problem().goal.literals.iter();
+    let mut all: Vec<(&Atom<ObjectId>, bool)> = literals.map(|l| (&l.atom, l.positive)).collect();
+    if !task.problem().goal.formulas.is_empty() {
+        let mut known: std::collections::HashSet<_> = all.iter().copied().collect();
+        for prop in task.goal_parts() {
+            let proposition = &task.propositions()[prop.index()];
+            let literal = (&proposition.atom, proposition.positive);
+            if known.insert(literal) {
+                all.push(literal);
+            }
+        }
+    }
+    all
+}
+
+/// Whether the goal of a task forbids anything.
+pub(crate) fn has_negative_goals(task: &Task) -> bool {
+    goal_literals(task).iter().any(|(_, wanted)| !wanted)
+}
+
 impl Encoder {
     /// For a task of the domain that the channels were made for.
     pub fn new(task: &Task, channels: &Channels) -> Self {
@@ -100,17 +137,11 @@ impl Encoder {
         for atom in task.statics() {
             fixed.insert(channels.state(atom.predicate), &objects(atom));
         }
-        for literal in problem
-            .goal
-            .literals
-            .iter()
-            .filter(|literal| literal.positive)
-        {
-            let objects = objects(&literal.atom);
-            fixed.insert(
-                channels.goal(literal.atom.predicate, objects.len()),
-                &objects,
-            );
+        for (atom, wanted) in goal_literals(task) {
+            let objects = objects(atom);
+            if let Some(channel) = channels.goal(atom.predicate, objects.len(), wanted) {
+                fixed.insert(channel, &objects);
+            }
         }
         for (index_of_type, channel) in channels.types.iter().enumerate() {
             let wanted = TypeId::from_index(index_of_type + 1);
@@ -204,5 +235,69 @@ impl Encoder {
             structure.extend(arity, rows);
             rest = behind;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use homing_pddl::{Source, read_problem};
+
+    use super::*;
+
+    fn task(goal: &str) -> Task {
+        let domain = "(define (domain lamps) (:requirements :adl) (:predicates (on ?x) (hot))
+          (:action press :parameters (?x) :effect (and (hot) (when (on ?x) (not (on ?x)))
+            (when (not (on ?x)) (on ?x)))))";
+        let problem = format!(
+            "(define (problem p) (:domain lamps) (:objects a b) (:init (on a)) (:goal {goal}))"
+        );
+        let source = |text: &str| Source::new("file", text.as_bytes().to_vec());
+        let (problem, messages) = read_problem(&source(domain), &source(&problem));
+        let problem = Arc::new(problem.unwrap_or_else(|| panic!("{messages}")));
+        homing_planner::ground(&problem, &mut ()).expect("it has a plan")
+    }
+
+    fn encoded(task: &Task, channels: &Channels) -> Structure {
+        let mut structure = Structure::new(task.problem().objects.len());
+        let mut encoder = Encoder::new(task, channels);
+        encoder.encode(task, &task.initial_state(), &mut structure);
+        structure
+    }
+
+    #[test]
+    fn what_a_goal_forbids_has_channels_where_there_is_such_a_goal() {
+        let wanted = task("(and (on b) (hot))");
+        let forbidden = task("(and (on b) (not (on a)))");
+        assert!(!has_negative_goals(&wanted) && has_negative_goals(&forbidden));
+        let signature = Signature::of(&wanted.problem().domain);
+        let (plain, with) = (
+            Channels::new(&signature, false, false),
+            Channels::new(&signature, false, true),
+        );
+        assert_eq!((plain.count(), with.count()), (&[2, 2][..], &[3, 3][..]));
+        let unary = |structure: &Structure| {
+            let all = structure.propositions(1);
+            let mut all: Vec<_> = all.map(|(channel, o)| (channel, o.to_vec())).collect();
+            all.sort();
+            all
+        };
+        // True is a, wanted b; that a is forbidden is said in the last channel, and nothing moves.
+        let mut expected = vec![(0, vec![0]), (1, vec![1])];
+        assert_eq!(unary(&encoded(&forbidden, &plain)), expected);
+        expected.push((2, vec![0]));
+        assert_eq!(unary(&encoded(&forbidden, &with)), expected);
+    }
+
+    #[test]
+    fn a_goal_that_is_no_conjunction_shows_what_it_is_made_of() {
+        let channels = Channels::new(&Signature::of(&task("(hot)").problem().domain), false, true);
+        let every = task("(forall (?x) (not (on ?x)))");
+        let listed = task("(and (not (on a)) (not (on b)))");
+        assert_eq!(encoded(&every, &channels), encoded(&listed, &channels));
+        let some = task("(or (and (on b) (hot)) (not (on a)))");
+        let parts = task("(and (on b) (hot) (not (on a)))");
+        assert_eq!(encoded(&some, &channels), encoded(&parts, &channels));
     }
 }

@@ -181,6 +181,7 @@ impl Model {
         Channels::new(
             &self.header.signature,
             self.header.config.types_as_predicates,
+            self.header.config.negative_goals,
         )
     }
 

@@ -264,7 +264,7 @@ mod tests {
         let (problem, _) = read_problem(&read("domain.pddl"), &read("p01.pddl"));
         let problem = std::sync::Arc::new(problem.expect("a problem"));
         let task = homing_planner::ground(&problem, &mut ()).expect("it has a plan");
-        let channels = Channels::new(&Signature::of(&problem.domain), false);
+        let channels = Channels::new(&Signature::of(&problem.domain), false, false);
         let mdp = Mdp {
             gamma: 0.999,
             reward: Reward::Cost,

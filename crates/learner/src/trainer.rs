@@ -13,7 +13,7 @@ use homing_planner::{Costs, Task};
 
 use crate::compute::Compute;
 use crate::config::{BucketBy, Policy, TrainConfig};
-use crate::encode::Channels;
+use crate::encode::{Channels, has_negative_goals};
 use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
 use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
 use crate::replay::{Entry, Replay};
@@ -75,6 +75,18 @@ impl<'t> Trainer<'t> {
     /// If the problems or the configuration are of no use.
     pub fn new<T: Borrow<Task>>(
         tasks: &'t [T],
+        mut config: TrainConfig,
+        seed: u64,
+        compute: impl Into<Compute>,
+    ) -> Result<Self, TrainError> {
+        let mut all = tasks.iter().map(Borrow::borrow);
+        config.negative_goals |= all.any(has_negative_goals);
+        Self::begin(tasks, config, seed, compute)
+    }
+
+    /// Begins a run with a configuration in which all is decided.
+    pub(crate) fn begin<T: Borrow<Task>>(
+        tasks: &'t [T],
         config: TrainConfig,
         seed: u64,
         compute: impl Into<Compute>,
@@ -96,7 +108,11 @@ impl<'t> Trainer<'t> {
                 return Err(TrainError::TooManyObjects { problem, objects });
             }
         }
-        let channels = Channels::new(&signature, config.types_as_predicates);
+        let channels = Channels::new(
+            &signature,
+            config.types_as_predicates,
+            config.negative_goals,
+        );
         let nlm = network(&config, &channels)?;
         let Compute { threads, simd } = compute.into();
         let mdp = Mdp {

@@ -22,7 +22,7 @@ fn state_and_goal_are_channels_side_by_side() {
         (:init (awake) (at a) (road a b)) (:goal (and (at b) (seen b))))";
     let task = ground(&common::parse_texts(domain, problem), &mut ()).expect("solvable");
     let signature = Signature::of(&task.problem().domain);
-    let channels = Channels::new(&signature, false);
+    let channels = Channels::new(&signature, false, false);
     // awake; at, seen; road; and once more for the goal.
     assert_eq!(channels.count(), [2, 4, 2]);
     let mut structure = Structure::default();

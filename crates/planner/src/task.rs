@@ -303,6 +303,32 @@ impl Task {
         self.groups.rows()
     }
 
+    /// The propositions that the goal is made of, sorted: G itself, and in the place of a helper those
+    /// that it is derived from. Where the goal is a conjunction of literals, it is G.
+    pub fn goal_parts(&self) -> Vec<PropId> {
+        let is_helper = |prop: PropId| self.propositions[prop.index()].is_helper;
+        let mut parts = self.goal.clone();
+        if !parts.iter().any(|&prop| is_helper(prop)) {
+            return parts;
+        }
+        let mut seen = vec![false; self.propositions.len()];
+        let mut open = std::mem::take(&mut parts);
+        while let Some(prop) = open.pop() {
+            if std::mem::replace(&mut seen[prop.index()], true) {
+                continue;
+            }
+            if !is_helper(prop) {
+                parts.push(prop);
+                continue;
+            }
+            for (_, body) in self.axioms().filter(|(head, _)| *head == prop) {
+                open.extend_from_slice(body);
+            }
+        }
+        parts.sort_unstable();
+        parts
+    }
+
     /// How states are packed.
     pub fn encoding(&self) -> &Encoding {
         &self.encoding

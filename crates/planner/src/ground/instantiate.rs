@@ -79,6 +79,9 @@ pub(super) struct RawAxioms {
 /// The most actions that disjunctions may make of one ground action, and the most effects of one.
 const MAX_ALTERNATIVES: usize = 4;
 
+/// Facts that one conjunction may take in all conditions that list it.
+const MAX_LISTED: usize = 20_000;
+
 /// The watch is asked once in so many actions and effects.
 const POLL_EVERY: usize = 4_096;
 
@@ -123,6 +126,7 @@ pub(super) fn instantiate(
         builder: Builder::new(problem, reachable, &first, is_static),
         definitions: Definitions::default(),
         helpers: HashMap::new(),
+        uses: HashMap::new(),
         copies: HashMap::new(),
         key: Vec::new(),
         raw,
@@ -196,8 +200,10 @@ struct Writer<'a> {
     complement: Vec<Option<Fact>>,
     builder: Builder<'a>,
     definitions: Definitions,
-    /// The helpers of disjunctions.
+    /// The helpers of disjunctions, and of conjunctions that many share.
     helpers: HashMap<NodeId, Fact>,
+    /// How many conditions have asked for a conjunction.
+    uses: HashMap<NodeId, usize>,
     /// By action rule with conditional effects and row of its marker: the actions it became.
     copies: HashMap<usize, Vec<Range<u32>>>,
     key: Vec<ObjectId>,
@@ -443,7 +449,7 @@ impl<'a> Writer<'a> {
                 match self.builder.formula(formula, &mut env) {
                     FALSE => return Ground::Never,
                     TRUE => {}
-                    node => nodes.push(node),
+                    node => nodes.push(self.shared(node)),
                 }
             }
         }
@@ -451,6 +457,21 @@ impl<'a> Writer<'a> {
             return Ground::Alternatives(vec![facts]);
         }
         self.alternatives(facts, &nodes)
+    }
+
+    /// A long conjunction that many actions ask for becomes a helper, lest each of them list it.
+    fn shared(&mut self, node: NodeId) -> NodeId {
+        let Node::And(parts) = self.builder.circuit.get(node) else {
+            return node;
+        };
+        let length = parts.len();
+        let uses = self.uses.entry(node).or_insert(0);
+        *uses += 1;
+        if *uses * length <= MAX_LISTED {
+            return node;
+        }
+        let helper = self.helper(node, &[node]);
+        self.builder.circuit.literal(helper, true)
     }
 
     /// Facts and nodes that must all hold, with few disjunctions multiplied out.

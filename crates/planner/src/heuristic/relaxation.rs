@@ -649,13 +649,16 @@ impl<'a> Ff<'a> {
                 continue;
             }
             self.open.extend_from_slice(task.rule_pre().row(rule));
-            // An action counts once, however many of its effects are made use of. The first rules
-            // are the actions themselves.
+            // An action counts once, however many of its effects are made use of. Where rules are
+            // actions, each is met once.
             let Some(action) = task.rule_action(rule) else {
                 continue;
             };
-            let in_plan = &mut self.action_in_plan[action.index()];
-            if std::mem::replace(in_plan, self.mark) != self.mark {
+            let is_new = task.is_strips() || {
+                let in_plan = &mut self.action_in_plan[action.index()];
+                std::mem::replace(in_plan, self.mark) != self.mark
+            };
+            if is_new {
                 total += f64::from(self.relaxation.costs[rule]);
                 self.plan.push(action);
             }

@@ -296,3 +296,39 @@ fn relaxed_values_follow_from_the_definitions() {
     println!("{compared} states");
     assert!(compared >= 400, "{compared}");
 }
+
+/// Every move asks that every place be safe: listed out, that would be places to the third power.
+#[test]
+fn a_long_condition_that_many_actions_share_is_listed_once() {
+    let domain = "(define (domain streets) (:requirements :adl) (:types place)
+      (:predicates (at ?p - place) (safe ?p - place) (next ?a ?b - place))
+      (:action calm :parameters (?p - place) :precondition (not (safe ?p)) :effect (safe ?p))
+      (:action riot :parameters (?p - place) :precondition (at ?p) :effect (not (safe ?p)))
+      (:action go :parameters (?a ?b - place)
+        :precondition (and (at ?a) (forall (?p - place) (safe ?p)))
+        :effect (and (at ?b) (not (at ?a)))))";
+    let places = 60;
+    let names: Vec<String> = (0..places).map(|place| format!("p{place}")).collect();
+    let safe: Vec<String> = names[2..]
+        .iter()
+        .map(|name| format!("(safe {name})"))
+        .collect();
+    let problem = format!(
+        "(define (problem p) (:domain streets) (:objects {} - place)
+          (:init (at p0) {}) (:goal (at p{})))",
+        names.join(" "),
+        safe.join(" "),
+        places - 1
+    );
+    let problem = common::parse_texts(domain, &problem);
+    let task = ground(&problem, &mut ()).unwrap();
+    let listed: usize = task.actions().map(|action| task.pre(action).len()).sum();
+    assert!(listed < 20_000 + 4 * task.action_count(), "{listed}");
+    let mut max = Max::new(&task, Costs::Task);
+    assert_eq!(
+        evaluate(&mut max, &task.initial_state()).finite(),
+        Some(2.0)
+    );
+    let found = astar(&task, &mut max, Costs::Task, Limits::default(), &mut ());
+    assert_eq!(cost(&problem, &found), Some(3));
+}
