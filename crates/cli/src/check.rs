@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
             print(&format!("ground task\n  unsolvable: {error}\n"))?;
             Ok(Exit::Success)
         }
-        Err(GroundError::Stopped(_)) => Err(Failure::silent(Exit::Interrupted)),
+        Err(GroundError::Stopped { .. }) => Err(Failure::silent(Exit::Interrupted)),
         Err(error @ GroundError::MissingCost { .. }) => {
             Err(Failure::because(Exit::BadPddl, error.to_string()))
         }
@@ -111,7 +111,7 @@ fn problem_text(problem: &Problem) -> String {
     rows.row("initial facts", problem.init.len());
     rows.row(
         "goals",
-        problem.goal.literals.len() + problem.goal.equalities.len(),
+        problem.goal.literals.len() + problem.goal.equalities.len() + problem.goal.formulas.len(),
     );
     rows.row(
         "metric",

@@ -1,7 +1,7 @@
 //! `homing solve`.
 
 use homing::files::PlanFile;
-use homing::{Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
+use homing::{LazyConfig, Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
 use homing_planner::search::Limit;
 
 use crate::args::{Solve, simd_from_environment};
@@ -22,6 +22,15 @@ impl Solve {
                 weight: self.weight,
                 unit_cost: self.unit_cost,
                 threads: self.threads,
+                lazy: LazyConfig {
+                    landmarks: !self.no_landmarks,
+                    preferred: !self.no_preferred,
+                    by_type: self.by_type,
+                    boost: self.boost,
+                    share: self.share,
+                },
+                learn: self.learn,
+                seed: self.seed,
                 simd: simd_from_environment()?,
             },
             limits: SolveLimits {
@@ -106,10 +115,20 @@ fn text(record: &SolveRecord, plan: Option<&str>) -> String {
             record.heuristic.as_deref().unwrap_or_default()
         ));
     }
+    if let Some(learned) = &record.learned {
+        line(format!(
+            "Learnt from {} small problems cut out of this one, in {:.1} s.",
+            learned.cuts,
+            learned.cut_seconds + learned.fit_seconds
+        ));
+    }
     line(format!("Expanded {} state(s).", record.expansions));
     line(format!("Reopened {} state(s).", record.reopened));
     line(format!("Evaluated {} state(s).", record.evaluations));
     line(format!("Evaluations: {}", record.evaluations));
+    if record.scored > 0 {
+        line(format!("Scored {} successor(s).", record.scored));
+    }
     line(format!("Generated {} state(s).", record.generated));
     line(format!("Dead ends: {} state(s).", record.dead_ends));
     line(format!(
@@ -128,7 +147,7 @@ fn text(record: &SolveRecord, plan: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use homing::ProblemSource;
+    use homing::{LearnWhen, ProblemSource};
     use homing_planner::{HeuristicKind, SearchKind};
 
     use super::*;
@@ -154,6 +173,23 @@ mod tests {
                         weight: if search.uses_weight() { 3.5 } else { 2.0 },
                         unit_cost: with_model,
                         threads: std::num::NonZeroUsize::new(2).filter(|_| with_model),
+                        lazy: if search == SearchKind::Lazy {
+                            LazyConfig {
+                                landmarks: with_model,
+                                preferred: with_model,
+                                by_type: with_model,
+                                boost: 7,
+                                share: 0.25,
+                            }
+                        } else {
+                            LazyConfig::default()
+                        },
+                        learn: if search == SearchKind::Lazy {
+                            LearnWhen::First
+                        } else {
+                            LearnWhen::Auto
+                        },
+                        seed: if search == SearchKind::Lazy { 5 } else { 0 },
                         simd: None,
                     },
                     limits: SolveLimits {

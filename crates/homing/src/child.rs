@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use homing_planner::SearchKind;
 use serde::de::DeserializeOwned;
 
 use crate::input::ProblemSource;
@@ -76,6 +77,20 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
     }
     if let Some(plan) = plan_file {
         put("--plan-file", plan.into());
+    }
+    if config.search == SearchKind::Lazy {
+        put("--learn", config.learn.name().into());
+        put("--seed", config.seed.to_string().into());
+        put("--boost", config.lazy.boost.to_string().into());
+        put("--share", config.lazy.share.to_string().into());
+        let mut switch = |on: bool, name: &str| {
+            if on {
+                arguments.push(name.into());
+            }
+        };
+        switch(!config.lazy.landmarks, "--no-landmarks");
+        switch(!config.lazy.preferred, "--no-preferred");
+        switch(config.lazy.by_type, "--by-type");
     }
     if config.unit_cost {
         arguments.push("--unit-cost".into());

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{Learned, Model, Simd};
+use homing_learner::{AnyModel, Simd, ValueKind};
 use homing_pddl::Problem;
-use homing_planner::search::{self, Limit, Limits, SearchOptions, SearchResult, Statistics};
+use homing_planner::search::{
+    self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
+};
 use homing_planner::{
     Costs, GroundError, Heuristic, HeuristicKind, SearchKind, Stop, Task, ground,
 };
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::input::ProblemSource;
+use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
 use crate::model::load_model_for;
 use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
@@ -62,6 +65,12 @@ pub struct SearchConfig {
     pub unit_cost: bool,
     /// Threads that evaluate a model; all cores by default.
     pub threads: Option<NonZeroUsize>,
+    /// Settings of the lazy search.
+    pub lazy: LazyConfig,
+    /// When the lazy search learns from the problem at hand.
+    pub learn: LearnWhen,
+    /// The seed of all that is drawn.
+    pub seed: u64,
     /// Vector instructions that evaluate a model; the best the processor has by default.
     #[serde(with = "simd_name")]
     pub simd: Option<Simd>,
@@ -70,12 +79,15 @@ pub struct SearchConfig {
 impl Default for SearchConfig {
     fn default() -> Self {
         Self {
-            search: SearchKind::default(),
+            search: SearchKind::Lazy,
             heuristic: HeuristicKind::default(),
             model: None,
             weight: SearchOptions::DEFAULT_WEIGHT,
             unit_cost: false,
             threads: None,
+            lazy: LazyConfig::default(),
+            learn: LearnWhen::default(),
+            seed: 0,
             simd: None,
         }
     }
@@ -153,7 +165,8 @@ pub struct SolveRecord {
     pub domain: String,
     /// The problem's name.
     pub problem: String,
-    /// The heuristic; `H-` before it where a model corrects it.
+    /// The heuristic; `H-` before it where a network corrects it; `counts` where a model of
+    /// counts takes its place.
     pub heuristic: Option<String>,
     /// The model's file.
     pub model: Option<String>,
@@ -175,6 +188,9 @@ pub struct SolveRecord {
     pub initial_h: Option<f64>,
     /// States evaluated.
     pub evaluations: u64,
+    /// Successors scored by what was learned, without being built.
+    #[serde(default)]
+    pub scored: u64,
     /// States expanded.
     pub expansions: u64,
     /// Successors generated, repeated ones included.
@@ -197,6 +213,12 @@ pub struct SolveRecord {
     pub propositions: usize,
     /// Variables that states are packed into.
     pub variables: usize,
+    /// Which worker of a lazy search found the plan.
+    #[serde(default)]
+    pub found_by: Option<Finder>,
+    /// What a lazy search learnt from the problem itself.
+    #[serde(default)]
+    pub learned: Option<LearnedHere>,
     /// Wall-clock seconds of reading.
     pub parse_seconds: f64,
     /// Wall-clock seconds of grounding.
@@ -311,7 +333,8 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
                 reading: parsed.wall_since(&start),
                 grounding: ready.wall_since(&parsed),
             });
-            let result = run(&task, model.as_ref(), config, &request.limits, &mut watch)?;
+            let limits = &request.limits;
+            let result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
             (Some(task), result)
         }
         Err(error) => (None, without_task(error, observer)?),
@@ -340,7 +363,7 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
 /// If the model does not fit the task.
 pub fn solve_task(
     task: &Arc<Task>,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     config: &SearchConfig,
     limits: &SolveLimits,
     observer: &dyn Observer,
@@ -348,7 +371,7 @@ pub fn solve_task(
     let start = Moment::now();
     limits.check()?;
     let mut watch = limits.watch(observer);
-    let result = run(task, model, config, limits, &mut watch)?;
+    let result = run(task, model, config, limits, &mut watch, observer)?;
     let moments = Moments {
         start,
         parsed: start,
@@ -376,55 +399,79 @@ impl SolveLimits {
 }
 
 /// The outcome of a problem that never got to search.
-fn without_task(error: GroundError, observer: &dyn Observer) -> Result<SearchResult, Error> {
+fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResult, Error> {
     let outcome = match error {
         GroundError::Unsolvable { .. } => {
             observer.notice(&Notice::Unsolvable(error));
             search::Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => return Err(Error::Ground { file: None, error }),
-        GroundError::Stopped(stop) => search::Outcome::LimitReached(Limit::Stopped(stop)),
+        GroundError::Stopped { stop, .. } => {
+            if stop != Stop::Interrupted {
+                observer.notice(&Notice::NotGrounded(error));
+            }
+            search::Outcome::LimitReached(Limit::Stopped(stop))
+        }
     };
-    Ok(SearchResult {
+    Ok(LazyResult::plain(SearchResult {
         outcome,
         statistics: Statistics::default(),
-    })
+    }))
 }
 
 fn run(
     task: &Task,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     config: &SearchConfig,
     limits: &SolveLimits,
     watch: &mut LimitWatch<'_>,
-) -> Result<SearchResult, Error> {
+    observer: &dyn Observer,
+) -> Result<LazyResult, Error> {
+    let counts = Limits {
+        max_evaluations: limits.max_evaluations,
+        max_expansions: limits.max_expansions,
+    };
+    if config.search == SearchKind::Lazy {
+        return lazy::search(task, model, config, counts, watch, observer);
+    }
     let costs = Costs::unit_if(config.unit_cost);
     let options = SearchOptions {
         costs,
         weight: config.weight,
-        limits: Limits {
-            max_evaluations: limits.max_evaluations,
-            max_expansions: limits.max_expansions,
-        },
+        limits: counts,
     };
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
         Some(model) => {
-            let learned = Learned::new(model, task, compute(config.threads, config.simd));
-            Box::new(learned.map_err(|error| Error::Model { path: None, error })?)
+            let compute = compute(config.threads, config.simd);
+            let learned = model.function().heuristic(task, compute);
+            learned.map_err(|error| Error::Model { path: None, error })?
         }
-        None => config.heuristic.build(task, costs),
+        None => match config.heuristic.build_watched(task, costs, watch) {
+            Ok(heuristic) => heuristic,
+            Err(stop) => return Ok(LazyResult::stopped(stop)),
+        },
     };
-    Ok(config.search.run(task, heuristic.as_mut(), &options, watch))
+    let result = config.search.run(task, heuristic.as_mut(), &options, watch);
+    Ok(LazyResult::plain(result))
+}
+
+/// What a learned heuristic is called in records.
+fn model_name(model: &AnyModel) -> String {
+    match model {
+        AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
+        AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
+    }
 }
 
 fn make_record(
     config: &SearchConfig,
     problem: &Arc<Problem>,
     task: Option<&Task>,
-    model: Option<&Model>,
-    result: &SearchResult,
+    model: Option<&AnyModel>,
+    found: &LazyResult,
     moments: &Moments,
 ) -> Result<SolveRecord, Error> {
+    let result = &found.result;
     let (plan, limit) = match &result.outcome {
         search::Outcome::Solved(plan) => (Some(plan), None),
         search::Outcome::Unsolvable => (None, None),
@@ -448,7 +495,7 @@ fn make_record(
         domain: problem.domain.name.clone(),
         problem: problem.name.clone(),
         heuristic: config.search.uses_heuristic().then(|| match model {
-            Some(model) => format!("H-{}", model.header.config.heuristic),
+            Some(model) => model_name(model),
             None => config.heuristic.name().to_owned(),
         }),
         model: config.model.as_ref().map(|path| path.display().to_string()),
@@ -461,6 +508,7 @@ fn make_record(
         validated: cost.is_some(),
         initial_h: statistics.initial_estimate,
         evaluations: statistics.evaluations,
+        scored: statistics.scored,
         expansions: statistics.expansions,
         generated: statistics.generated,
         reopened: statistics.reopened,
@@ -472,6 +520,8 @@ fn make_record(
         actions: size.map_or(0, |size| size.actions),
         propositions: size.map_or(0, |size| size.propositions),
         variables: size.map_or(0, |size| size.variables),
+        found_by: found.found_by,
+        learned: found.learned.clone(),
         parse_seconds: seconds(start, parsed),
         ground_seconds: seconds(parsed, ready),
         search_seconds: seconds(ready, end),

@@ -94,6 +94,7 @@ impl ProblemBuilder {
             values: Vec::new(),
             goal: Condition {
                 literals: self.goal.into_iter().map(literal).collect(),
+                formulas: Vec::new(),
                 equalities: Vec::new(),
             },
             minimize_cost: false,

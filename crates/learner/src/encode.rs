@@ -128,8 +128,11 @@ impl Encoder {
             .collect();
         let mut inputs: Vec<Inputs> = Vec::new();
         for (index, proposition) in task.propositions().iter().enumerate() {
-            // A complement speaks for its atom only where the atom itself was left out.
-            if !proposition.positive && has_positive.contains(&proposition.atom) {
+            // A helper says nothing that others do not. A complement speaks for its atom only where
+            // the atom itself was left out.
+            if proposition.is_helper
+                || (!proposition.positive && has_positive.contains(&proposition.atom))
+            {
                 continue;
             }
             let objects = objects(&proposition.atom);

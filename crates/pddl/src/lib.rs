@@ -19,5 +19,6 @@ mod tree;
 pub use check::{check_domain, check_problem, read_problem};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use model::{Domain, Problem};
+pub use print::ShownFormula;
 pub use source::{Place, Source, Span};
 pub use tree::{Tree, parse};

@@ -2,6 +2,7 @@
 //!
 //! Names are in lower case; everything that refers to a name refers to its index.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::index_type;
@@ -20,40 +21,85 @@ index_type! {
     SchemaId,
 }
 
-/// A requirement that homing reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Requirement {
-    /// `:strips`
-    Strips,
-    /// `:typing`
-    Typing,
-    /// `:equality`
-    Equality,
-    /// `:negative-preconditions`
-    NegativePreconditions,
-    /// `:action-costs`
-    ActionCosts,
+macro_rules! requirements {
+    ($($name:ident $keyword:literal)*) => {
+        /// A requirement of PDDL. Requirements are advice: what a file makes use of decides.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Requirement {
+            $(
+                #[doc = concat!("`", $keyword, "`")]
+                $name,
+            )*
+        }
+
+        impl Requirement {
+            /// Every requirement of PDDL that homing knows of, in canonical order.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// As written in PDDL.
+            pub fn keyword(self) -> &'static str {
+                match self {
+                    $(Self::$name => $keyword,)*
+                }
+            }
+        }
+    };
+}
+
+requirements! {
+    Strips ":strips"
+    Typing ":typing"
+    Equality ":equality"
+    NegativePreconditions ":negative-preconditions"
+    DisjunctivePreconditions ":disjunctive-preconditions"
+    ExistentialPreconditions ":existential-preconditions"
+    UniversalPreconditions ":universal-preconditions"
+    QuantifiedPreconditions ":quantified-preconditions"
+    ConditionalEffects ":conditional-effects"
+    DerivedPredicates ":derived-predicates"
+    DomainAxioms ":domain-axioms"
+    Adl ":adl"
+    ActionCosts ":action-costs"
+    Fluents ":fluents"
+    NumericFluents ":numeric-fluents"
+    ObjectFluents ":object-fluents"
+    DurativeActions ":durative-actions"
+    DurationInequalities ":duration-inequalities"
+    ContinuousEffects ":continuous-effects"
+    TimedInitialLiterals ":timed-initial-literals"
+    Preferences ":preferences"
+    Constraints ":constraints"
+    Hierarchy ":hierarchy"
+    NonDeterministic ":non-deterministic"
+    ProbabilisticEffects ":probabilistic-effects"
 }
 
 impl Requirement {
-    /// Every requirement that homing reads.
-    pub const ALL: [Self; 5] = [
-        Self::Strips,
-        Self::Typing,
-        Self::Equality,
-        Self::NegativePreconditions,
-        Self::ActionCosts,
-    ];
-
-    /// As written in PDDL.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            Self::Strips => ":strips",
-            Self::Typing => ":typing",
-            Self::Equality => ":equality",
-            Self::NegativePreconditions => ":negative-preconditions",
-            Self::ActionCosts => ":action-costs",
-        }
+    /// Whether declaring this one declares `other` too.
+    pub fn includes(self, other: Self) -> bool {
+        self == other
+            || match self {
+                Self::QuantifiedPreconditions => matches!(
+                    other,
+                    Self::ExistentialPreconditions | Self::UniversalPreconditions
+                ),
+                Self::DomainAxioms => other == Self::DerivedPredicates,
+                // Costs are a part of numeric fluents.
+                Self::Fluents | Self::NumericFluents => other == Self::ActionCosts,
+                Self::Adl => matches!(
+                    other,
+                    Self::Strips
+                        | Self::Typing
+                        | Self::Equality
+                        | Self::NegativePreconditions
+                        | Self::DisjunctivePreconditions
+                        | Self::ExistentialPreconditions
+                        | Self::UniversalPreconditions
+                        | Self::QuantifiedPreconditions
+                        | Self::ConditionalEffects
+                ),
+                _ => false,
+            }
     }
 }
 
@@ -67,7 +113,7 @@ pub struct Type {
 }
 
 /// A typed name: a parameter of a predicate, function or action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
     /// Its name without the question mark.
     pub name: String,
@@ -102,10 +148,11 @@ pub struct Object {
     pub types: Vec<TypeId>,
 }
 
-/// An argument in an action schema.
+/// An argument in an action schema, an axiom or a quantified condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// The action's parameter of this index.
+    /// The variable of this index in scope: first the parameters of the action or axiom, then those
+    /// of a universal effect, then those of quantifiers from the outside in.
     Parameter(usize),
     /// A constant.
     Object(ObjectId),
@@ -140,13 +187,33 @@ pub struct Equality<T> {
     pub equal: bool,
 }
 
-/// A conjunction: all literals and all equalities must hold.
+/// A condition in negation normal form: `imply` is gone, and `not` stands before atoms and
+/// equalities only.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// An atom or its negation.
+    Literal(Literal<Term>),
+    /// Two terms are equal, or differ.
+    Equality(Equality<Term>),
+    /// All of these; true where there are none.
+    And(Vec<Formula>),
+    /// One of these; false where there are none.
+    Or(Vec<Formula>),
+    /// For all values of these variables.
+    Forall(Vec<Parameter>, Box<Formula>),
+    /// For some values of these variables.
+    Exists(Vec<Parameter>, Box<Formula>),
+}
+
+/// A conjunction: all literals, all equalities and all formulas must hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition<T> {
     /// Literals in the order written.
     pub literals: Vec<Literal<T>>,
     /// Equalities in the order written.
     pub equalities: Vec<Equality<T>>,
+    /// What is neither: disjunctions and quantified formulas, in the order written.
+    pub formulas: Vec<Formula>,
 }
 
 impl<T> Default for Condition<T> {
@@ -154,6 +221,7 @@ impl<T> Default for Condition<T> {
         Self {
             literals: Vec::new(),
             equalities: Vec::new(),
+            formulas: Vec::new(),
         }
     }
 }
@@ -165,6 +233,32 @@ pub enum CostTerm {
     Constant(u32),
     /// By the value of a function in the initial state.
     Function(FunctionId, Vec<Term>),
+}
+
+/// An effect that takes place where its condition holds before the action, for every value of its
+/// parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionalEffect {
+    /// The variables of `(forall ...)`: they follow the action's parameters.
+    pub parameters: Vec<Parameter>,
+    /// The condition of `(when ...)`; holds always in a universal effect without one.
+    pub condition: Condition<Term>,
+    /// What is added.
+    pub add: Vec<Atom<Term>>,
+    /// What is deleted; an atom that anything adds ends up true.
+    pub del: Vec<Atom<Term>>,
+}
+
+/// A rule of a derived predicate: the predicate holds of its parameters where the condition does,
+/// and nowhere else unless another rule of it says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axiom {
+    /// The derived predicate.
+    pub predicate: PredicateId,
+    /// As many as its arity, all different.
+    pub parameters: Vec<Parameter>,
+    /// When it holds.
+    pub condition: Condition<Term>,
 }
 
 /// A lifted action a ∈ A.
@@ -180,6 +274,8 @@ pub struct ActionSchema {
     pub add: Vec<Atom<Term>>,
     /// del(a); an atom both deleted and added ends up true.
     pub del: Vec<Atom<Term>>,
+    /// What happens under conditions, or to all objects of a type.
+    pub conditional: Vec<ConditionalEffect>,
     /// cost(a): the sum of these where the problem has a metric, else 1.
     pub cost: Vec<CostTerm>,
 }
@@ -201,6 +297,8 @@ pub struct Domain {
     pub functions: Vec<Function>,
     /// Its action schemas A.
     pub actions: Vec<ActionSchema>,
+    /// The rules of its derived predicates: no predicate depends on its own negation.
+    pub axioms: Vec<Axiom>,
     pub(crate) places: DomainPlaces,
     /// `ancestors[t]` holds t and all its supertypes in ascending order.
     pub(crate) ancestors: Vec<Vec<TypeId>>,
@@ -214,6 +312,8 @@ pub(crate) struct DomainPlaces {
     pub(crate) constants: Vec<Place>,
     pub(crate) predicates: Vec<Place>,
     pub(crate) functions: Vec<Place>,
+    /// By derived predicate: its first rule.
+    pub(crate) rules: HashMap<PredicateId, Place>,
 }
 
 /// Places aside: where a name was declared does not make a domain another one.
@@ -226,6 +326,7 @@ impl PartialEq for Domain {
             && self.predicates == other.predicates
             && self.functions == other.functions
             && self.actions == other.actions
+            && self.axioms == other.axioms
     }
 }
 
@@ -251,6 +352,13 @@ impl Domain {
             .iter()
             .position(|predicate| predicate.name == name)
             .map(PredicateId::from_index)
+    }
+}
+
+impl Domain {
+    /// Whether a predicate is derived: rules decide it, not effects.
+    pub fn is_derived(&self, predicate: PredicateId) -> bool {
+        self.axioms.iter().any(|axiom| axiom.predicate == predicate)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::model::{
-    ActionSchema, Atom, Condition, CostTerm, Domain, ObjectId, Parameter, Problem, Term, TypeId,
+    ActionSchema, Atom, Axiom, Condition, ConditionalEffect, CostTerm, Domain, Equality, Formula,
+    Literal, Object, ObjectId, Parameter, Problem, Term, TypeId,
 };
 
 /// Writes ` - type`, or nothing for `object`.
@@ -52,35 +53,177 @@ fn write_atom<T>(
     write!(f, ")")
 }
 
-fn write_condition<T>(
-    f: &mut Formatter<'_>,
-    domain: &Domain,
-    condition: &Condition<T>,
-    indent: &str,
-    term: &impl Fn(&mut Formatter<'_>, &T) -> fmt::Result,
-) -> fmt::Result {
-    write!(f, "(and")?;
-    for literal in &condition.literals {
-        write!(
-            f,
-            "\n{indent}{}",
-            if literal.positive { "" } else { "(not " }
-        )?;
-        write_atom(f, domain, &literal.atom, term)?;
-        write!(f, "{}", if literal.positive { "" } else { ")" })?;
+/// How the arguments of literals and equalities are written: objects by their names, variables by
+/// the names in scope.
+struct Names<'a> {
+    domain: &'a Domain,
+    objects: &'a [Object],
+    scope: Vec<&'a str>,
+}
+
+trait Named {
+    fn write(&self, f: &mut Formatter<'_>, names: &Names<'_>) -> fmt::Result;
+}
+
+impl Named for ObjectId {
+    fn write(&self, f: &mut Formatter<'_>, names: &Names<'_>) -> fmt::Result {
+        write!(f, "{}", names.objects[self.index()].name)
     }
-    for equality in &condition.equalities {
-        write!(
-            f,
-            "\n{indent}{}(= ",
-            if equality.equal { "" } else { "(not " }
-        )?;
-        term(f, &equality.left)?;
+}
+
+impl Named for Term {
+    fn write(&self, f: &mut Formatter<'_>, names: &Names<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(at) => write!(f, "?{}", names.scope[*at]),
+            Self::Object(object) => object.write(f, names),
+        }
+    }
+}
+
+impl<'a> Names<'a> {
+    fn atom<T: Named>(&self, f: &mut Formatter<'_>, atom: &Atom<T>) -> fmt::Result {
+        let term = |f: &mut Formatter<'_>, term: &T| term.write(f, self);
+        write_atom(f, self.domain, atom, &term)
+    }
+
+    fn literal<T: Named>(&self, f: &mut Formatter<'_>, literal: &Literal<T>) -> fmt::Result {
+        if literal.positive {
+            return self.atom(f, &literal.atom);
+        }
+        write!(f, "(not ")?;
+        self.atom(f, &literal.atom)?;
+        write!(f, ")")
+    }
+
+    fn equality<T: Named>(&self, f: &mut Formatter<'_>, equality: &Equality<T>) -> fmt::Result {
+        write!(f, "{}(= ", if equality.equal { "" } else { "(not " })?;
+        equality.left.write(f, self)?;
         write!(f, " ")?;
-        term(f, &equality.right)?;
-        write!(f, "){}", if equality.equal { "" } else { ")" })?;
+        equality.right.write(f, self)?;
+        write!(f, "){}", if equality.equal { "" } else { ")" })
     }
-    write!(f, ")")
+
+    fn formula(&mut self, f: &mut Formatter<'_>, formula: &'a Formula) -> fmt::Result {
+        match formula {
+            Formula::Literal(literal) => self.literal(f, literal),
+            Formula::Equality(equality) => self.equality(f, equality),
+            Formula::And(parts) | Formula::Or(parts) => {
+                let word = if matches!(formula, Formula::And(_)) {
+                    "and"
+                } else {
+                    "or"
+                };
+                write!(f, "({word}")?;
+                for part in parts {
+                    write!(f, " ")?;
+                    self.formula(f, part)?;
+                }
+                write!(f, ")")
+            }
+            Formula::Forall(variables, body) | Formula::Exists(variables, body) => {
+                let word = if matches!(formula, Formula::Forall(..)) {
+                    "forall"
+                } else {
+                    "exists"
+                };
+                write!(f, "({word} (")?;
+                write_parameters(f, self.domain, variables, "")?;
+                write!(f, ") ")?;
+                let outer = self.scope.len();
+                self.scope.extend(variables.iter().map(|v| v.name.as_str()));
+                self.formula(f, body)?;
+                self.scope.truncate(outer);
+                write!(f, ")")
+            }
+        }
+    }
+
+    fn condition<T: Named>(
+        &mut self,
+        f: &mut Formatter<'_>,
+        condition: &'a Condition<T>,
+        indent: &str,
+    ) -> fmt::Result {
+        write!(f, "(and")?;
+        for literal in &condition.literals {
+            write!(f, "{indent}")?;
+            self.literal(f, literal)?;
+        }
+        for equality in &condition.equalities {
+            write!(f, "{indent}")?;
+            self.equality(f, equality)?;
+        }
+        for formula in &condition.formulas {
+            write!(f, "{indent}")?;
+            self.formula(f, formula)?;
+        }
+        write!(f, ")")
+    }
+
+    fn changes(
+        &self,
+        f: &mut Formatter<'_>,
+        add: &[Atom<Term>],
+        del: &[Atom<Term>],
+        indent: &str,
+    ) -> fmt::Result {
+        for atom in add {
+            write!(f, "{indent}")?;
+            self.atom(f, atom)?;
+        }
+        for atom in del {
+            write!(f, "{indent}(not ")?;
+            self.atom(f, atom)?;
+            write!(f, ")")?;
+        }
+        Ok(())
+    }
+
+    fn conditional(&mut self, f: &mut Formatter<'_>, effect: &'a ConditionalEffect) -> fmt::Result {
+        let outer = self.scope.len();
+        if !effect.parameters.is_empty() {
+            write!(f, "(forall (")?;
+            write_parameters(f, self.domain, &effect.parameters, "")?;
+            write!(f, ") ")?;
+            let names = effect.parameters.iter().map(|p| p.name.as_str());
+            self.scope.extend(names);
+        }
+        let always = effect.condition == Condition::default();
+        if !always {
+            write!(f, "(when ")?;
+            self.condition(f, &effect.condition, " ")?;
+            write!(f, " ")?;
+        }
+        write!(f, "(and")?;
+        self.changes(f, &effect.add, &effect.del, " ")?;
+        write!(f, ")")?;
+        self.scope.truncate(outer);
+        let open = usize::from(!effect.parameters.is_empty()) + usize::from(!always);
+        write!(f, "{}", ")".repeat(open))
+    }
+}
+
+/// A formula as PDDL, with names for the objects and for the variables in scope.
+pub struct ShownFormula<'a> {
+    /// What is shown.
+    pub formula: &'a Formula,
+    /// Its domain.
+    pub domain: &'a Domain,
+    /// The objects it may name.
+    pub objects: &'a [Object],
+    /// The names of the variables it does not bind itself.
+    pub scope: &'a [&'a str],
+}
+
+impl Display for ShownFormula<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut names = Names {
+            domain: self.domain,
+            objects: self.objects,
+            scope: self.scope.to_vec(),
+        };
+        names.formula(f, self.formula)
+    }
 }
 
 impl Display for Domain {
@@ -128,6 +271,9 @@ impl Display for Domain {
             }
             writeln!(f, ")")?;
         }
+        for axiom in &self.axioms {
+            write_axiom(f, self, axiom)?;
+        }
         for action in &self.actions {
             write_action(f, self, action)?;
         }
@@ -135,24 +281,35 @@ impl Display for Domain {
     }
 }
 
+fn write_axiom(f: &mut Formatter<'_>, domain: &Domain, axiom: &Axiom) -> fmt::Result {
+    let name = &domain.predicates[axiom.predicate.index()].name;
+    write!(f, "  (:derived ({name}")?;
+    write_parameters(f, domain, &axiom.parameters, " ")?;
+    write!(f, ")\n    ")?;
+    let mut names = Names {
+        domain,
+        objects: &domain.constants,
+        scope: axiom.parameters.iter().map(|p| p.name.as_str()).collect(),
+    };
+    names.condition(f, &axiom.condition, "\n      ")?;
+    writeln!(f, ")")
+}
+
 fn write_action(f: &mut Formatter<'_>, domain: &Domain, action: &ActionSchema) -> fmt::Result {
-    let term = |f: &mut Formatter<'_>, term: &Term| match term {
-        Term::Parameter(at) => write!(f, "?{}", action.parameters[*at].name),
-        Term::Object(object) => write!(f, "{}", domain.constants[object.index()].name),
+    let mut names = Names {
+        domain,
+        objects: &domain.constants,
+        scope: action.parameters.iter().map(|p| p.name.as_str()).collect(),
     };
     write!(f, "  (:action {}\n    :parameters (", action.name)?;
     write_parameters(f, domain, &action.parameters, "")?;
     write!(f, ")\n    :precondition ")?;
-    write_condition(f, domain, &action.precondition, "      ", &term)?;
+    names.condition(f, &action.precondition, "\n      ")?;
     write!(f, "\n    :effect (and")?;
-    for atom in &action.add {
+    names.changes(f, &action.add, &action.del, "\n      ")?;
+    for effect in &action.conditional {
         write!(f, "\n      ")?;
-        write_atom(f, domain, atom, &term)?;
-    }
-    for atom in &action.del {
-        write!(f, "\n      (not ")?;
-        write_atom(f, domain, atom, &term)?;
-        write!(f, ")")?;
+        names.conditional(f, effect)?;
     }
     for cost in &action.cost {
         write!(f, "\n      (increase (total-cost) ")?;
@@ -162,7 +319,7 @@ fn write_action(f: &mut Formatter<'_>, domain: &Domain, action: &ActionSchema) -
                 write!(f, "({}", domain.functions[function.index()].name)?;
                 for argument in arguments {
                     write!(f, " ")?;
-                    term(f, argument)?;
+                    argument.write(f, &names)?;
                 }
                 write!(f, ")")?;
             }
@@ -203,7 +360,12 @@ impl Display for Problem {
             write!(f, ") {})", value.value)?;
         }
         write!(f, ")\n  (:goal ")?;
-        write_condition(f, domain, &self.goal, "    ", &term)?;
+        let mut names = Names {
+            domain,
+            objects: &self.objects,
+            scope: Vec::new(),
+        };
+        names.condition(f, &self.goal, "\n    ")?;
         write!(f, ")")?;
         if self.minimize_cost {
             write!(f, "\n  (:metric minimize (total-cost))")?;

@@ -79,7 +79,7 @@ fn a_hundred_thousand_mistakes_are_counted() {
 fn many_types_and_many_wrong_types() {
     let mut types = String::new();
     for t in 0..20_000 {
-        write!(types, " t{t} t{t} - u{t}").unwrap();
+        write!(types, " t{t} - v{t} t{t} - u{t}").unwrap();
     }
     let domain = DOMAIN.replace("(:types place", &format!("(:types place {types}"));
     let (problem, messages) = read(&domain, PROBLEM);

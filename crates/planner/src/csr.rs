@@ -18,6 +18,16 @@ impl<T> Default for Csr<T> {
 }
 
 impl<T: Copy> Csr<T> {
+    /// Without rows, but with room for so many rows and items.
+    pub(crate) fn with_capacity(rows: usize, items: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Self {
+            offsets,
+            items: Vec::with_capacity(items),
+        }
+    }
+
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -36,20 +46,10 @@ impl<T: Copy> Csr<T> {
         &self.items
     }
 
-    /// Adds to the row not yet ended.
-    pub(crate) fn push_item(&mut self, item: T) {
-        self.items.push(item);
-    }
-
-    /// Ends the row that `push_item` filled.
-    pub(crate) fn end_row(&mut self) {
-        let end = u32::try_from(self.items.len()).expect("more than 2^32 items in a table");
-        self.offsets.push(end);
-    }
-
     pub(crate) fn push_row(&mut self, row: impl IntoIterator<Item = T>) {
         self.items.extend(row);
-        self.end_row();
+        let end = u32::try_from(self.items.len()).expect("more than 2^32 items in a table");
+        self.offsets.push(end);
     }
 
     /// From pairs (row, item) listed by `pairs` twice in the same order: once to count, once to

@@ -4,8 +4,10 @@
 //! a bit each. A proposition in no group is a variable of one bit. Conditions and effects become
 //! masks over words, so that testing and applying an action are a few word operations.
 
+use crate::apply::Full;
 use crate::csr::Csr;
-use crate::task::{PropId, Task};
+use crate::task::{ActionId, PropId, Task};
+use crate::watch::{Pace, Stop, Watch};
 
 /// Some bits of one word: `word & mask == value` as a condition, `word & !mask | value` as an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,12 @@ impl Masked {
     #[inline]
     pub(crate) fn holds(self, state: &[u32]) -> bool {
         state[self.word as usize] & self.mask == self.value
+    }
+
+    #[inline]
+    pub(crate) fn write(self, state: &mut [u32]) {
+        let word = &mut state[self.word as usize];
+        *word = *word & !self.mask | self.value;
     }
 }
 
@@ -54,21 +62,71 @@ pub struct Encoding {
     place: Vec<(u32, u32)>,
     pub(crate) goal: Vec<Masked>,
     pub(crate) effects: Csr<Masked>,
+    /// Where there are conditional effects or axioms.
+    full: Option<Box<Full>>,
 }
 
 impl Encoding {
     /// Packs the propositions of a task, given which of them exclude one another.
-    pub(crate) fn new(task: &Task, groups: &[Vec<PropId>]) -> Self {
+    pub(crate) fn new(
+        task: &Task,
+        groups: &[Vec<PropId>],
+        watch: &mut dyn Watch,
+    ) -> Result<Self, Stop> {
+        let mut pace = Pace::building(watch, "state variables")?;
         let mut encoding = Self::default();
-        let variables = cover(task, groups);
+        let variables = match task.is_strips() {
+            true => cover(task, groups, &mut pace)?,
+            false => cover(task, &[groups, &pairs(task)].concat(), &mut pace)?,
+        };
         encoding.lay_out(task.propositions.len(), &variables);
         encoding.goal = encoding.condition(&task.goal);
         let mut row = Vec::new();
         for action in task.actions() {
+            pace.work(4)?;
             encoding.effect(task.del(action), task.add(action), &mut row);
             encoding.effects.push_row(row.iter().copied());
         }
-        encoding
+        if !task.is_strips() {
+            encoding.full = Some(Box::new(Full::new(task, &encoding)));
+        }
+        Ok(encoding)
+    }
+
+    /// Applies an action with conditional effects, and derives what follows.
+    pub(crate) fn apply_in_full(&self, task: &Task, action: ActionId, state: &mut [u32]) {
+        let full = self.full.as_deref().expect("made with the task's rules");
+        let effects = task.effects.of(action.index());
+        if effects.is_empty() {
+            for effect in self.effects.row(action.index()) {
+                effect.write(state);
+            }
+        } else {
+            full.apply(action.index(), effects, state);
+        }
+        full.axioms.close(state);
+    }
+
+    /// What writes a proposition as false.
+    pub(crate) fn falsity(&self, prop: PropId, complement: Option<PropId>) -> Masked {
+        let (variable, value) = self.place[prop.index()];
+        let other = match complement {
+            // Both share a variable: one of the two is always true.
+            Some(complement) => {
+                let (shared, value) = self.place[complement.index()];
+                assert_eq!(shared, variable, "a derived proposition and its complement");
+                value
+            }
+            None => 0,
+        };
+        debug_assert_ne!(value, other);
+        self.masked(variable, other)
+    }
+
+    /// What writes a proposition as true.
+    pub(crate) fn truth(&self, prop: PropId) -> Masked {
+        let (variable, value) = self.place[prop.index()];
+        self.masked(variable, value)
     }
 
     /// Gives each variable its bits: the widest first, each into the first word with room.
@@ -202,7 +260,7 @@ impl Encoding {
     }
 
     /// A conjunction as masks, one a word.
-    fn condition(&self, props: &[PropId]) -> Vec<Masked> {
+    pub(crate) fn condition(&self, props: &[PropId]) -> Vec<Masked> {
         let mut masks: Vec<Masked> = Vec::new();
         for prop in props {
             let (variable, value) = self.place[prop.index()];
@@ -211,7 +269,7 @@ impl Encoding {
         masks
     }
 
-    fn effect(&self, del: &[PropId], add: &[PropId], masks: &mut Vec<Masked>) {
+    pub(crate) fn effect(&self, del: &[PropId], add: &[PropId], masks: &mut Vec<Masked>) {
         masks.clear();
         for prop in add {
             let (variable, value) = self.place[prop.index()];
@@ -229,7 +287,7 @@ impl Encoding {
     }
 }
 
-fn merge(masks: &mut Vec<Masked>, new: Masked) {
+pub(crate) fn merge(masks: &mut Vec<Masked>, new: Masked) {
     match masks.iter_mut().find(|masked| masked.word == new.word) {
         // Two different values of one variable: kept apart, so that the condition never holds.
         Some(masked) if masked.mask & new.mask & (masked.value ^ new.value) != 0 => masks.push(new),
@@ -241,6 +299,23 @@ fn merge(masks: &mut Vec<Masked>, new: Masked) {
     }
 }
 
+/// Propositions with their complements: one of the two is always true.
+fn pairs(task: &Task) -> Vec<Vec<PropId>> {
+    let mut atoms = std::collections::HashMap::new();
+    let mut pairs = Vec::new();
+    // Atoms come before complements.
+    for (index, prop) in task.propositions.iter().enumerate() {
+        if prop.is_helper {
+            continue;
+        } else if prop.positive {
+            atoms.insert(&prop.atom, PropId::from_index(index));
+        } else if let Some(&atom) = atoms.get(&prop.atom) {
+            pairs.push(vec![atom, PropId::from_index(index)]);
+        }
+    }
+    pairs
+}
+
 /// A variable before it has its bits.
 struct Planned {
     members: Vec<PropId>,
@@ -248,7 +323,7 @@ struct Planned {
 }
 
 /// Chooses groups that cover the propositions, the largest first, and gives a bit to the rest.
-fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
+fn cover(task: &Task, groups: &[Vec<PropId>], pace: &mut Pace<'_>) -> Result<Vec<Planned>, Stop> {
     let mut covered = vec![false; task.propositions.len()];
     let mut planned = Vec::new();
     let mut uncovered: Vec<usize> = groups.iter().map(Vec::len).collect();
@@ -273,7 +348,7 @@ fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
             .copied()
             .filter(|prop| !covered[prop.index()])
             .collect();
-        let variable = usage.variable(&groups[index], members);
+        let variable = usage.variable(&groups[index], members, pace)?;
         for prop in &variable.members {
             covered[prop.index()] = true;
             for &other in containing.row(prop.index()) {
@@ -294,10 +369,10 @@ fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
             can_be_none: true,
         });
     }
-    planned
+    Ok(planned)
 }
 
-/// Which actions delete a proposition.
+/// Which rules delete a proposition: actions, and conditional effects for themselves.
 struct Usage<'a> {
     task: &'a Task,
     deleters: Csr<u32>,
@@ -306,13 +381,10 @@ struct Usage<'a> {
 impl<'a> Usage<'a> {
     fn new(task: &'a Task) -> Self {
         let deleters = Csr::from_pairs(task.propositions.len(), 0u32, || {
-            task.actions
-                .del
-                .rows()
-                .enumerate()
-                .flat_map(|(action, props)| {
-                    props.iter().map(move |prop| (prop.index(), action as u32))
-                })
+            (0..task.rule_pre().len()).flat_map(|rule| {
+                let props = task.rule_del(rule).iter();
+                props.map(move |prop| (prop.index(), rule as u32))
+            })
         });
         Self { task, deleters }
     }
@@ -322,37 +394,45 @@ impl<'a> Usage<'a> {
     /// An action that deletes p sets the variable to "none". That is right if p is known to be the
     /// true one: it is a precondition, or the action adds another member of the group (the one true
     /// before is then gone). Where neither holds, p gets a bit of its own.
-    fn variable(&self, group: &[PropId], members: Vec<PropId>) -> Planned {
+    fn variable(
+        &self,
+        group: &[PropId],
+        members: Vec<PropId>,
+        pace: &mut Pace<'_>,
+    ) -> Result<Planned, Stop> {
         let in_group = |prop: &PropId| group.binary_search(prop).is_ok();
-        let certain = |prop: &PropId| {
-            self.deleters.row(prop.index()).iter().all(|&action| {
-                let action = action as usize;
-                self.task
-                    .actions
-                    .pre
-                    .row(action)
-                    .binary_search(prop)
-                    .is_ok()
-                    || self.task.actions.add.row(action).iter().any(in_group)
-            })
-        };
-        let members: Vec<PropId> = members.into_iter().filter(certain).collect();
+        let mut certain = Vec::with_capacity(members.len());
+        for prop in members {
+            let deleters = self.deleters.row(prop.index());
+            pace.work(4 * deleters.len() + 1)?;
+            let is_certain = deleters.iter().all(|&rule| {
+                let rule = rule as usize;
+                let pre = self.task.rule_pre().row(rule);
+                pre.binary_search(&prop).is_ok()
+                    || self.task.rule_add().row(rule).iter().any(in_group)
+            });
+            if is_certain {
+                certain.push(prop);
+            }
+        }
+        let members = certain;
         let is_member = |prop: &PropId| members.binary_search(prop).is_ok();
         let starts_none = !self.task.init.iter().any(is_member);
-        let becomes_none = members.iter().any(|prop| {
-            self.deleters.row(prop.index()).iter().any(|&action| {
-                !self
-                    .task
-                    .actions
-                    .add
-                    .row(action as usize)
-                    .iter()
-                    .any(is_member)
-            })
-        });
-        Planned {
+        let mut becomes_none = false;
+        for prop in &members {
+            let deleters = self.deleters.row(prop.index());
+            pace.work(4 * deleters.len() + 1)?;
+            becomes_none |= deleters.iter().any(|&rule| {
+                let added = self.task.rule_add().row(rule as usize);
+                !added.iter().any(is_member)
+            });
+            if becomes_none {
+                break;
+            }
+        }
+        Ok(Planned {
             can_be_none: starts_none || becomes_none,
             members,
-        }
+        })
     }
 }

@@ -3,14 +3,16 @@
 //! A template names predicates and says of each argument whether it is a key or counted: with the
 //! key x, {on(x, *), on-table(x), holding(x)} says that a block is in one place. A template is
 //! guessed from one predicate and checked against the actions: each may add to a group no more
-//! than it takes from it for certain, that is, has as a precondition and deletes. An action that
-//! adds too much suggests which predicate is missing: one that it takes away. Groups with at most
+//! than it takes from it for certain, that is, has as a precondition and deletes. A conditional
+//! effect counts for itself, with its condition among what it needs; two parts of one action may not
+//! live on the same proposition taken, since both may take place. An action that adds too much suggests which predicate is missing: one that it takes away. Groups with at most
 //! one member in the initial state then keep at most one for ever.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::csr::Csr;
 use crate::task::{PropId, Task};
+use crate::watch::{Pace, Stop, Watch};
 
 /// One predicate of a template, with the argument positions of the keys, in the order of the keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +25,8 @@ struct Part {
 const MAX_TEMPLATES: usize = 300;
 
 /// Finds groups of propositions that exclude one another. A proposition may be in several.
-pub(crate) fn mutex_groups(task: &Task) -> Vec<Vec<PropId>> {
+pub(crate) fn mutex_groups(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Vec<PropId>>, Stop> {
+    let mut pace = Pace::building(watch, "mutex groups")?;
     let finder = Finder::new(task);
     let mut queue: VecDeque<Vec<Part>> = VecDeque::new();
     let mut seen: HashSet<Vec<Part>> = HashSet::new();
@@ -48,14 +51,14 @@ pub(crate) fn mutex_groups(task: &Task) -> Vec<Vec<PropId>> {
             continue;
         }
         tried += 1;
-        match finder.check(&template) {
+        match finder.check(&template, &mut pace)? {
             Ok(found) => groups.extend(found),
             Err(refined) => queue.extend(refined),
         }
     }
     groups.sort_unstable();
     groups.dedup();
-    groups
+    Ok(groups)
 }
 
 /// The groups that propositions belong to.
@@ -66,10 +69,13 @@ fn groups_of<'p>(group_of: &'p [u32], props: &'p [PropId]) -> impl Iterator<Item
         .filter(|&group| group != NO_GROUP)
 }
 
+/// The groups of a template, or the templates to try instead.
+type Checked = Result<Vec<Vec<PropId>>, Vec<Vec<Part>>>;
+
 struct Finder<'a> {
     task: &'a Task,
     by_predicate: Csr<PropId>,
-    /// pre(a) ∩ del(a): what an action takes away for certain.
+    /// pre(a) ∩ del(a): what an action takes away for certain; then the same of its effects.
     taken: Csr<PropId>,
     in_init: Vec<bool>,
     /// Actions in an order that meets every schema early.
@@ -84,14 +90,16 @@ impl<'a> Finder<'a> {
             task.propositions
                 .iter()
                 .enumerate()
-                .filter(|(_, prop)| prop.positive)
+                // What axioms derive changes without an action that says so.
+                .filter(|(index, prop)| {
+                    prop.positive && !task.is_derived(PropId::from_index(*index))
+                })
                 .map(|(index, prop)| (prop.atom.predicate.index(), PropId::from_index(index)))
         });
         let mut taken = Csr::default();
-        for action in task.actions() {
-            let pre = task.pre(action);
+        for (rule, pre) in task.rule_pre().rows().enumerate() {
             let is_pre = |prop: &&PropId| pre.binary_search(prop).is_ok();
-            taken.push_row(task.del(action).iter().filter(is_pre).copied());
+            taken.push_row(task.rule_del(rule).iter().filter(is_pre).copied());
         }
         let mut in_init = vec![false; task.propositions.len()];
         task.init
@@ -117,12 +125,17 @@ impl<'a> Finder<'a> {
     }
 
     /// The group of each proposition, and the keys of each group.
-    fn group_of(&self, template: &[Part]) -> (Vec<u32>, Vec<Vec<u32>>) {
+    fn group_of(
+        &self,
+        template: &[Part],
+        pace: &mut Pace<'_>,
+    ) -> Result<(Vec<u32>, Vec<Vec<u32>>), Stop> {
         let mut group_of = vec![NO_GROUP; self.task.propositions.len()];
         let mut keys: Vec<Vec<u32>> = Vec::new();
         let mut index: HashMap<Vec<u32>, u32> = HashMap::new();
         for part in template {
             for &prop in self.by_predicate.row(part.predicate as usize) {
+                pace.work(8)?;
                 let arguments = &self.task.propositions[prop.index()].atom.arguments;
                 let key: Vec<u32> = part
                     .key_positions
@@ -136,27 +149,34 @@ impl<'a> Finder<'a> {
                 group_of[prop.index()] = group;
             }
         }
-        (group_of, keys)
+        Ok((group_of, keys))
     }
 
     /// The template's groups, or the templates to try instead.
-    fn check(&self, template: &[Part]) -> Result<Vec<Vec<PropId>>, Vec<Vec<Part>>> {
-        let (group_of, keys) = self.group_of(template);
+    fn check(&self, template: &[Part], pace: &mut Pace<'_>) -> Result<Checked, Stop> {
+        let (group_of, keys) = self.group_of(template, pace)?;
         // What an action adds to a group, less what it takes from it.
         let mut balance = vec![0i32; keys.len()];
         for &action in &self.order {
-            let added = self.task.actions.add.row(action);
-            let taken = self.taken.row(action);
-            let groups = |props| groups_of(&group_of, props);
-            groups(added).for_each(|group| balance[group as usize] += 1);
-            groups(taken).for_each(|group| balance[group as usize] -= 1);
-            let broken = groups(added).find(|&group| balance[group as usize] > 0);
-            if let Some(group) = broken {
-                return Err(self.refine(template, taken, &keys[group as usize]));
+            pace.work(2)?;
+            for rule in self.task.rules_of(action) {
+                let added = self.task.rule_add().row(rule);
+                let taken = self.taken.row(rule);
+                let groups = |props| groups_of(&group_of, props);
+                groups(added).for_each(|group| balance[group as usize] += 1);
+                groups(taken).for_each(|group| balance[group as usize] -= 1);
+                let broken = groups(added).find(|&group| balance[group as usize] > 0);
+                if let Some(group) = broken {
+                    let refined = self.refine(template, taken, &keys[group as usize]);
+                    return Ok(Err(refined));
+                }
+                groups(added)
+                    .chain(groups(taken))
+                    .for_each(|group| balance[group as usize] = 0);
             }
-            groups(added)
-                .chain(groups(taken))
-                .for_each(|group| balance[group as usize] = 0);
+            if !self.parts_live_apart(action, &group_of) {
+                return Ok(Err(Vec::new()));
+            }
         }
         let mut members: Vec<Vec<PropId>> = vec![Vec::new(); keys.len()];
         for (prop, &group) in group_of.iter().enumerate() {
@@ -172,7 +192,21 @@ impl<'a> Finder<'a> {
                     .count()
                     <= 1
         });
-        Ok(members)
+        Ok(Ok(members))
+    }
+
+    /// Whether no two parts of an action that add to a group take the same proposition from it: of
+    /// those that take different ones, one at the most takes place.
+    fn parts_live_apart(&self, action: usize, group_of: &[u32]) -> bool {
+        if self.task.effects.of(action).is_empty() {
+            return true;
+        }
+        let mut used: HashSet<PropId> = HashSet::new();
+        self.task.rules_of(action).all(|rule| {
+            let added: HashSet<u32> = groups_of(group_of, self.task.rule_add().row(rule)).collect();
+            let mut taken = self.taken.row(rule).iter();
+            taken.all(|prop| !added.contains(&group_of[prop.index()]) || used.insert(*prop))
+        })
     }
 
     /// Templates with one more part, which covers something the action takes away.

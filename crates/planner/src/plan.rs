@@ -3,13 +3,15 @@
 //! Validation replays a plan from the lifted actions over sets of ground atoms. It shares no code
 //! with grounding or the successor generator: a mistake there cannot hide here.
 
-use std::collections::HashSet;
+mod world;
+
 use std::fmt;
 
 use homing_pddl::Problem;
-use homing_pddl::model::{ActionSchema, Atom, Condition, CostTerm, ObjectId, Term};
+use homing_pddl::model::{ActionSchema, CostTerm, ObjectId};
 
 use crate::task::{ActionId, Task};
+use world::World;
 
 /// One action of a plan, by names in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,7 +181,8 @@ impl fmt::Display for PlanSyntaxError {
 impl std::error::Error for PlanSyntaxError {}
 
 impl Plan {
-    pub(crate) fn from_actions(task: &Task, actions: &[ActionId]) -> Self {
+    /// The plan of some actions.
+    pub fn from_actions(task: &Task, actions: &[ActionId]) -> Self {
         let problem = task.problem();
         let steps = actions
             .iter()
@@ -195,6 +198,40 @@ impl Plan {
             })
             .collect();
         Self { steps }
+    }
+
+    /// The actions of a task that a plan names, `None` if one is not there or not applicable where
+    /// it stands: such a plan is none, or needs an action that grounding left out.
+    pub fn to_actions(&self, task: &Task) -> Option<Vec<ActionId>> {
+        let problem = task.problem();
+        let mut state = task.initial_state();
+        let mut actions = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate() {
+            let (schema, arguments) = resolve(problem, step, index + 1).ok()?;
+            let name = &schema.name;
+            let named = |action: &ActionId| {
+                problem.domain.actions[task.schema(*action).index()].name == *name
+                    && task.arguments(*action) == arguments
+            };
+            // Actions stand in the order of their schemas, then of their arguments.
+            let schema = (problem.domain.actions.iter()).position(|schema| schema.name == *name)?;
+            let key = |index: usize| {
+                let action = ActionId::from_index(index);
+                (task.schema(action).index(), task.arguments(action))
+            };
+            let wanted = (schema, arguments.as_slice());
+            let first = first_index(task.action_count(), |index| key(index) >= wanted);
+            let action = (first..task.action_count())
+                .map(ActionId::from_index)
+                .take_while(named)
+                .find(|&action| {
+                    let mut pre = task.pre(action).iter();
+                    pre.all(|&prop| task.encoding().holds(prop, &state))
+                })?;
+            task.apply(action, &mut state);
+            actions.push(action);
+        }
+        Some(actions)
     }
 
     /// Reads a plan file: one `(name argument...)` a line; comments and blank lines are skipped,
@@ -263,32 +300,40 @@ impl Plan {
     ///
     /// At the first step that is not an applicable action, or if a goal fails at the end.
     pub fn validate(&self, problem: &Problem) -> Result<Validated, PlanError> {
-        let mut state: HashSet<Atom<ObjectId>> = problem.init.iter().cloned().collect();
+        let mut world = World::new(problem);
         let mut cost = 0u64;
         for (index, step) in self.steps.iter().enumerate() {
             let number = index + 1;
             let (schema, arguments) = resolve(problem, step, number)?;
-            let precondition = substitute(&schema.precondition, &arguments);
-            if let Some(condition) = first_violation(problem, &precondition, &state) {
+            if let Some(condition) = world.violation(&schema.precondition, &arguments) {
                 return Err(PlanError::Precondition {
                     step: number,
                     action: step.clone(),
                     condition,
                 });
             }
-            for atom in &schema.del {
-                state.remove(&atom_of(atom, &arguments));
-            }
-            for atom in &schema.add {
-                state.insert(atom_of(atom, &arguments));
-            }
+            world.apply(schema, &arguments);
             cost += cost_of(problem, schema, &arguments, number)?;
         }
-        match first_violation(problem, &problem.goal, &state) {
+        match world.goal_violation() {
             Some(condition) => Err(PlanError::Goal { condition }),
             None => Ok(Validated { cost }),
         }
     }
+}
+
+/// The first index for which something holds that holds from there on.
+fn first_index(count: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 /// The schema and objects a step names.
@@ -343,81 +388,7 @@ fn resolve<'a>(
     Ok((schema, arguments))
 }
 
-fn value(term: Term, arguments: &[ObjectId]) -> ObjectId {
-    match term {
-        Term::Object(object) => object,
-        Term::Parameter(parameter) => arguments[parameter],
-    }
-}
-
-fn atom_of(atom: &Atom<Term>, arguments: &[ObjectId]) -> Atom<ObjectId> {
-    Atom {
-        predicate: atom.predicate,
-        arguments: atom
-            .arguments
-            .iter()
-            .map(|&term| value(term, arguments))
-            .collect(),
-    }
-}
-
-fn substitute(condition: &Condition<Term>, arguments: &[ObjectId]) -> Condition<ObjectId> {
-    use homing_pddl::model::{Equality, Literal};
-    Condition {
-        literals: condition
-            .literals
-            .iter()
-            .map(|literal| Literal {
-                atom: atom_of(&literal.atom, arguments),
-                positive: literal.positive,
-            })
-            .collect(),
-        equalities: condition
-            .equalities
-            .iter()
-            .map(|equality| Equality {
-                left: value(equality.left, arguments),
-                right: value(equality.right, arguments),
-                equal: equality.equal,
-            })
-            .collect(),
-    }
-}
-
-/// The first part of a condition that does not hold, as PDDL.
-fn first_violation(
-    problem: &Problem,
-    condition: &Condition<ObjectId>,
-    state: &HashSet<Atom<ObjectId>>,
-) -> Option<String> {
-    let negated = |text: String, positive: bool| {
-        if positive {
-            text
-        } else {
-            format!("(not {text})")
-        }
-    };
-    let literal = condition
-        .literals
-        .iter()
-        .find(|literal| state.contains(&literal.atom) != literal.positive)
-        .map(|literal| {
-            let predicate = &problem.domain.predicates[literal.atom.predicate.index()];
-            let text = names(problem, &predicate.name, &literal.atom.arguments);
-            negated(text, literal.positive)
-        });
-    let equality = condition
-        .equalities
-        .iter()
-        .find(|equality| (equality.left == equality.right) != equality.equal)
-        .map(|equality| {
-            let text = names(problem, "=", &[equality.left, equality.right]);
-            negated(text, equality.equal)
-        });
-    literal.or(equality)
-}
-
-fn names(problem: &Problem, head: &str, objects: &[ObjectId]) -> String {
+pub(crate) fn names(problem: &Problem, head: &str, objects: &[ObjectId]) -> String {
     let mut text = format!("({head}");
     for object in objects {
         text.push(' ');
@@ -440,7 +411,10 @@ fn cost_of(
         total += match term {
             CostTerm::Constant(amount) => u64::from(*amount),
             CostTerm::Function(function, terms) => {
-                let key: Vec<ObjectId> = terms.iter().map(|&term| value(term, arguments)).collect();
+                let key: Vec<ObjectId> = terms
+                    .iter()
+                    .map(|&term| world::value(term, arguments))
+                    .collect();
                 let found = problem
                     .values
                     .iter()

@@ -98,7 +98,10 @@ fn models_logs_and_checkpoints() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path();
     homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
-    homing(place, "train --steps 150 --layers 4 --out m.safetensors b");
+    homing(
+        place,
+        "train --learner nlm --steps 150 --layers 4 --out m.safetensors b",
+    );
     let model = header(&place.join("m.safetensors"), "homing");
     assert_eq!(
         fields(&model, &["signature", "summary"]),
@@ -129,7 +132,15 @@ fn models_logs_and_checkpoints() {
     }
 
     let mut endless = Command::new(env!("CARGO_BIN_EXE_homing"))
-        .args(["train", "--steps", "100000000", "--checkpoint-every", "120"])
+        .args([
+            "train",
+            "--learner",
+            "nlm",
+            "--steps",
+            "100000000",
+            "--checkpoint-every",
+            "120",
+        ])
         .args(["--layers", "4", "--out", "endless", "b"])
         .current_dir(place)
         .stdin(Stdio::null())
@@ -153,7 +164,8 @@ fn records_and_the_object_of_training() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path();
     homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
-    let trained = "train --json --steps 120 --layers 4 --no-log --out m.safetensors b";
+    let trained =
+        "train --learner nlm --json --steps 120 --layers 4 --no-log --out m.safetensors b";
     let object = homing(place, trained).stdout;
     let object: Value = serde_json::from_slice(&object).expect("JSON");
     assert_eq!(fields(&object, &[]), documented("`homing train --json`"));

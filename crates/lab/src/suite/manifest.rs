@@ -1,8 +1,9 @@
 //! `manifest.json`: what a folder of problems holds and where each came from.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use homing_pddl::Problem;
+use homing_planner::Plan;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -127,7 +128,9 @@ impl ManifestProblem {
             objects: problem.objects.len(),
             objects_by_type: by_type,
             initial_facts: problem.init.len(),
-            goals: problem.goal.literals.len() + problem.goal.equalities.len(),
+            goals: problem.goal.literals.len()
+                + problem.goal.equalities.len()
+                + problem.goal.formulas.len(),
             sha256: text_hash(text.as_bytes()),
             content_sha256: content,
         }
@@ -154,15 +157,7 @@ pub fn content_hash(problem: &Problem) -> String {
 
 /// Whether the goal holds at the start.
 pub fn is_trivial(problem: &Problem) -> bool {
-    let init: HashSet<_> = problem.init.iter().collect();
-    let goal = &problem.goal;
-    goal.literals
-        .iter()
-        .all(|literal| init.contains(&literal.atom) == literal.positive)
-        && goal
-            .equalities
-            .iter()
-            .all(|equality| (equality.left == equality.right) == equality.equal)
+    Plan::default().validate(problem).is_ok()
 }
 
 #[cfg(test)]

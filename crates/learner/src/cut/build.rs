@@ -117,6 +117,7 @@ impl Builder {
             goal: Condition {
                 literals,
                 equalities: Vec::new(),
+                formulas: Vec::new(),
             },
             minimize_cost: problem.minimize_cost,
         }

@@ -82,7 +82,7 @@ pub(super) struct Index<'t> {
     pub(super) constants: usize,
     /// Atoms of the initial state that no action changes as far as the task is concerned.
     pub(super) fixed: ByObject,
-    /// Positive propositions.
+    /// Positive propositions, derived ones left out.
     pub(super) props: ByObject,
     pub(super) values: ByObject,
     pub(super) goals: ByObject,
@@ -128,7 +128,10 @@ impl<'t> Index<'t> {
             .clone()
             .filter(|(atom, _)| !changes[*atom])
             .map(|(index, atom)| (index as u32, atom.arguments.as_slice()));
-        let positive = propositions.iter().enumerate().filter(|(_, p)| p.positive);
+        // What axioms derive is no part of an initial state.
+        let given = |index: usize| !task.is_derived(PropId::from_index(index));
+        let positive = propositions.iter().enumerate();
+        let positive = positive.filter(|(index, p)| p.positive && given(*index));
         let positive = positive.map(|(index, p)| (index as u32, p.atom.arguments.as_slice()));
         let values = problem.values.iter().enumerate();
         let values = values.map(|(index, value)| (index as u32, value.arguments.as_slice()));
@@ -155,10 +158,12 @@ impl<'t> Index<'t> {
             fixed: ByObject::new(objects, constants, fixed),
             props: ByObject::new(objects, constants, positive),
             values: ByObject::new(objects, constants, values),
-            goals_with: with_each(objects, 1, literals.iter().map(|goal| &goal.atom), |_| true),
+            goals_with: with_each(objects, 1, &literals.iter().map(|goal| &goal.atom), |_| {
+                true
+            }),
             goals: ByObject::new(objects, constants, goals),
-            changing_with: with_each(objects, 2, problem.init.iter(), |atom| changes[atom]),
-            initial_with: with_each(objects, 2, problem.init.iter(), |_| true),
+            changing_with: with_each(objects, 2, &problem.init.iter(), |atom| changes[atom]),
+            initial_with: with_each(objects, 2, &problem.init.iter(), |_| true),
             groups_of: Lists::new(propositions.len(), |pair| {
                 for (group, props) in groups.iter().enumerate() {
                     for prop in *props {
@@ -271,11 +276,12 @@ impl<'t> Index<'t> {
 /// Looks for something next to a kept object.
 const LOOKS: usize = 12;
 
-/// The proposition of a ground literal. They are sorted, complements last.
+/// The proposition of a ground literal. They are sorted, complements after atoms, helpers last.
 pub(super) fn find(task: &Task, atom: &Atom<ObjectId>, positive: bool) -> Option<PropId> {
     let found = task.propositions().binary_search_by(|prop| {
-        let known = (!prop.positive, prop.atom.predicate, &prop.atom.arguments);
-        known.cmp(&(!positive, atom.predicate, &atom.arguments))
+        let (atom_of, kind) = (&prop.atom, (prop.is_helper, !prop.positive));
+        let known = (kind, atom_of.predicate, &atom_of.arguments);
+        known.cmp(&((false, !positive), atom.predicate, &atom.arguments))
     });
     found.ok().map(PropId::from_index)
 }
@@ -284,7 +290,7 @@ pub(super) fn find(task: &Task, atom: &Atom<ObjectId>, positive: bool) -> Option
 fn with_each<'a>(
     objects: usize,
     least: usize,
-    atoms: impl Iterator<Item = &'a Atom<ObjectId>> + Clone,
+    atoms: &(impl Iterator<Item = &'a Atom<ObjectId>> + Clone),
     wanted: impl Fn(usize) -> bool,
 ) -> Lists {
     Lists::new(objects, |pair| {
@@ -332,12 +338,13 @@ fn classes(problem: &Problem, key: impl Fn(usize) -> Vec<u32>) -> (Vec<u32>, Vec
     let mut known: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
     let mut alike: Vec<Vec<ObjectId>> = Vec::new();
     let mut class = vec![u32::MAX; problem.objects.len()];
-    for object in problem.domain.constants.len()..problem.objects.len() {
+    let constants = problem.domain.constants.len();
+    for (object, class) in class.iter_mut().enumerate().skip(constants) {
         let number = *known.entry(key(object)).or_insert_with(|| {
             alike.push(Vec::new());
             alike.len() as u32 - 1
         });
-        class[object] = number;
+        *class = number;
         alike[number as usize].push(ObjectId::from_index(object));
     }
     (class, alike)

@@ -39,6 +39,7 @@ pub use config::CutConfig;
 pub use statistics::CutStatistics;
 
 use crate::exact::{Distance, ExactSpace, WalkEnd, WalkLimits};
+use crate::ranking::{TrainingProblem, TrainingSet};
 use build::{Builder, Draft};
 use draw::{Drawer, Ways};
 use index::Index;
@@ -70,6 +71,22 @@ pub struct CutReport {
     pub statistics: CutStatistics,
     /// Set where the watch ended it before its time.
     pub stopped: Option<Stop>,
+}
+
+impl CutReport {
+    /// The cuts as a training set, with about so many states sampled in each.
+    pub fn into_training_set(self, samples: usize, seed: u64) -> TrainingSet {
+        let mut random = SplitMix64::new(seed);
+        let mut set = TrainingSet::default();
+        for cut in self.cuts {
+            let samples = cut.space.sample(samples, &mut random);
+            if !samples.is_empty() {
+                let task = cut.task;
+                set.problems.push(TrainingProblem { task, samples });
+            }
+        }
+        set
+    }
 }
 
 /// Cuts small problems out of a task, one at a time.
@@ -238,6 +255,8 @@ impl<'t> Cutter<'t> {
             return Ok(None);
         }
         drawer.round_off(&mut draft);
+        let fill = drawer.chance(self.config.fill);
+        let mut found: Option<Cut> = None;
         for attempt in 0..self.config.attempts {
             let foreseen = self.sizes.foresee(&self.index, &draft.kept, limit)
                 && self.random.unit() >= self.config.doubt;
@@ -255,7 +274,14 @@ impl<'t> Cutter<'t> {
                 random: &mut self.random,
             };
             let again = match tried {
-                Tried::Cut(cut) => return Ok(Some(cut)),
+                Tried::Cut(cut) => {
+                    let has_room = cut.space.len() <= limit / self.config.room.max(1);
+                    found = Some(cut);
+                    drawer.grow(&mut draft.kept);
+                    fill && has_room
+                }
+                // What was found before is as large as it gets.
+                _ if found.is_some() => false,
                 Tried::Useless => false,
                 Tried::TooLarge => drawer.shrink(&mut draft, attempt),
                 Tried::NoPlan => drawer.mend(&mut draft, attempt),
@@ -264,7 +290,8 @@ impl<'t> Cutter<'t> {
                 break;
             }
         }
-        Ok(None)
+        self.statistics.cuts += usize::from(found.is_some());
+        Ok(found)
     }
 
     /// Builds, grounds and walks through one problem.
@@ -305,13 +332,13 @@ impl<'t> Cutter<'t> {
                 self.statistics.not_grounded += 1;
                 return Ok(Tried::Useless);
             }
-            Err(GroundError::Stopped(_)) if look.too_many => {
+            Err(GroundError::Stopped { .. }) if look.too_many => {
                 self.statistics.too_large += 1;
                 self.statistics.actions += self.config.actions as u64;
                 self.sizes.note(&self.index, &draft.kept, usize::MAX);
                 return Ok(Tried::TooLarge);
             }
-            Err(GroundError::Stopped(stop)) => return Err(stop),
+            Err(GroundError::Stopped { stop, .. }) => return Err(stop),
         };
         self.statistics.actions += task.action_count() as u64;
         let limits = WalkLimits {
@@ -353,7 +380,6 @@ impl<'t> Cutter<'t> {
             done.trivial += 1;
             return Ok(Tried::Useless);
         }
-        done.cuts += 1;
         self.most_objects = self.most_objects.max(problem.objects.len());
         Ok(Tried::Cut(Cut {
             problem,
@@ -389,5 +415,9 @@ impl Watch for Look<'_> {
             cuts: self.cuts,
             states: self.states + walked,
         })
+    }
+
+    fn room(&mut self, bytes: usize) -> Option<Stop> {
+        self.watch.room(bytes)
     }
 }

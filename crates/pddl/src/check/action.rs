@@ -7,7 +7,7 @@ use crate::model::{ActionSchema, Condition, Parameter};
 use crate::source::Place;
 use crate::tree::{Kind, NodeId, Tree};
 
-use super::formula::Uses;
+use super::formula::{Reader, Uses};
 use super::vocabulary::Vocabulary;
 
 impl Vocabulary {
@@ -99,6 +99,7 @@ impl Vocabulary {
             precondition: Condition::default(),
             add: Vec::new(),
             del: Vec::new(),
+            conditional: Vec::new(),
             cost: Vec::new(),
         };
         // A part that is no list was complained about above.
@@ -139,14 +140,20 @@ impl Vocabulary {
                 })
                 .collect();
         }
+        let mut reader = Reader {
+            vocabulary: self,
+            tree,
+            scope: schema.parameters.clone(),
+            uses,
+            diagnostics,
+        };
         if let Some(value) = list(":precondition") {
-            schema.precondition =
-                self.condition(tree, value, &schema.parameters, uses, diagnostics);
+            schema.precondition = reader.condition(value);
         }
         match parts.get(":effect") {
             Some(_) => {
                 if let Some(value) = list(":effect") {
-                    self.effect(tree, value, &mut schema, uses, diagnostics);
+                    reader.effect(value, &mut schema);
                 }
             }
             None => diagnostics.push(Diagnostic::warning(

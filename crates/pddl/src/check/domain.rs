@@ -47,6 +47,10 @@ pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
         Some(section) => vocabulary.declare_predicates(tree, section, &mut diagnostics),
         None => vocabulary.first_undeclared = Some(OnceCell::new()),
     }
+    let heads = vocabulary.derived_heads(tree, &sections.derived, &mut diagnostics);
+    let axioms = vocabulary.derived_rules(tree, heads, &mut uses, &mut diagnostics);
+    vocabulary.check_strata(&axioms, &mut diagnostics);
+    vocabulary.domain.axioms = axioms;
     let mut action_places: HashMap<String, Place> = HashMap::new();
     for &section in &sections.actions {
         if let Some((schema, place)) = vocabulary.action(tree, section, &mut uses, &mut diagnostics)
@@ -79,30 +83,6 @@ pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
     (Some(vocabulary.domain), diagnostics)
 }
 
-/// Requirements of PDDL that homing knows of and does not read.
-const UNSUPPORTED: [&str; 20] = [
-    ":adl",
-    ":conditional-effects",
-    ":constraints",
-    ":continuous-effects",
-    ":derived-predicates",
-    ":disjunctive-preconditions",
-    ":domain-axioms",
-    ":duration-inequalities",
-    ":durative-actions",
-    ":existential-preconditions",
-    ":fluents",
-    ":hierarchy",
-    ":non-deterministic",
-    ":numeric-fluents",
-    ":object-fluents",
-    ":preferences",
-    ":probabilistic-effects",
-    ":quantified-preconditions",
-    ":timed-initial-literals",
-    ":universal-preconditions",
-];
-
 /// Reads `(:requirements ...)` into canonical order, and says whether all of it was understood.
 pub(super) fn requirements(
     tree: &Tree,
@@ -126,18 +106,10 @@ pub(super) fn requirements(
             );
         } else if let Some(known) = Requirement::ALL.iter().find(|r| r.keyword() == word) {
             declared.push(*known);
-        } else if UNSUPPORTED.contains(&word.as_str()) {
-            diagnostics.push(
-                Diagnostic::unsupported(tree.place(node), format!("the requirement `{word}`"))
-                    .help("homing reads :strips, :typing, :equality, :negative-preconditions and :action-costs"),
-            );
         } else {
-            let known = Requirement::ALL
-                .iter()
-                .map(|r| r.keyword())
-                .chain(UNSUPPORTED);
+            let known = Requirement::ALL.iter().map(|r| r.keyword());
             diagnostics.push(
-                Diagnostic::error(tree.place(node), format!("unknown requirement `{word}`"))
+                Diagnostic::warning(tree.place(node), format!("unknown requirement `{word}`"))
                     .maybe_help(diagnostics.did_you_mean(&word, known)),
             );
         }
@@ -149,9 +121,25 @@ pub(super) fn requirements(
 }
 
 /// Words that mean something else at the head of a condition or an effect.
-const RESERVED: [&str; 10] = [
+pub(super) const RESERVED: [&str; 10] = [
     "and", "or", "not", "imply", "forall", "exists", "when", "either", "increase", "=",
 ];
+
+/// The message for a second declaration: harmless where it says the same.
+fn declared_twice(
+    kind: &str,
+    name: &str,
+    place: Place,
+    first: &[Parameter],
+    second: &[Parameter],
+) -> Diagnostic {
+    let types = |list: &[Parameter]| -> Vec<_> { list.iter().map(|p| p.types.clone()).collect() };
+    if types(first) == types(second) {
+        Diagnostic::warning(place, format!("{kind} `{name}` is declared twice alike"))
+    } else {
+        Diagnostic::error(place, format!("{kind} `{name}` is declared twice"))
+    }
+}
 
 impl Vocabulary {
     /// Reads `(:constants ...)` or `(:objects ...)`.
@@ -179,11 +167,13 @@ impl Vocabulary {
             if let Some(&first) = self.object_index.get(&name) {
                 // A problem may repeat a constant of its domain, as some old files do.
                 let constant = first.index() < self.domain.constants.len();
-                let message = if constant && self.objects[first.index()].types == types {
-                    Diagnostic::warning(
-                        place,
-                        format!("`{name}` is a constant of the domain already"),
-                    )
+                let message = if self.objects[first.index()].types == types {
+                    let message = if constant {
+                        format!("`{name}` is a constant of the domain already")
+                    } else {
+                        format!("`{name}` is declared twice alike")
+                    };
+                    Diagnostic::warning(place, message)
                 } else {
                     Diagnostic::error(place, format!("object `{name}` is declared twice"))
                 };
@@ -215,8 +205,9 @@ impl Vocabulary {
                 continue;
             }
             if let Some(&first) = self.predicate_index.get(&name) {
+                let known = &self.domain.predicates[first.index()].parameters;
                 diagnostics.push(
-                    Diagnostic::error(place, format!("predicate `{name}` is declared twice")).note(
+                    declared_twice("predicate", &name, place, known, &parameters).note(
                         self.domain.places.predicates[first.index()].clone(),
                         "first declared here",
                     ),
@@ -262,8 +253,9 @@ impl Vocabulary {
                 continue;
             }
             if let Some(&first) = self.function_index.get(&name) {
+                let known = &self.domain.functions[first.index()].parameters;
                 diagnostics.push(
-                    Diagnostic::error(place, format!("function `{name}` is declared twice")).note(
+                    declared_twice("function", &name, place, known, &parameters).note(
                         self.domain.places.functions[first.index()].clone(),
                         "first declared here",
                     ),

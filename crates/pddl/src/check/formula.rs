@@ -1,13 +1,21 @@
-//! Conditions and effects.
+//! Conditions.
+//!
+//! A condition is read into negation normal form: `imply` becomes a disjunction, `not` moves inwards
+//! to atoms and equalities, `and` in `and` and `or` in `or` become one. The result is a conjunction
+//! of literals, equalities, and whatever else is asked for.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::model::{
-    ActionSchema, Condition, CostTerm, Equality, Literal, Parameter, Requirement, Term,
-};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::model::{Condition, Equality, Formula, Literal, Parameter, Requirement, Term};
 use crate::source::Place;
 use crate::tree::{Kind, NodeId, Tree};
 
-use super::vocabulary::{Vocabulary, cost, is_total_cost};
+use super::vocabulary::Vocabulary;
+
+/// What to do about a number where homing reads none.
+pub(super) const NUMBERS: &str = "homing can minimise `total-cost`, increased by whole numbers or by functions whose values the initial state gives; no other number can change or be asked for";
+
+/// Disjunctions and quantifiers may be nested so deep: what works on conditions is recursive.
+const MAX_DEPTH: usize = 100;
 
 /// Which requirements a file makes use of, and where first.
 #[derive(Default)]
@@ -23,7 +31,7 @@ impl Uses {
     /// Warns about each that is not declared.
     pub(super) fn warn(self, declared: &[Requirement], diagnostics: &mut Diagnostics) {
         for (requirement, place) in self.0 {
-            if !declared.contains(&requirement) {
+            if !declared.iter().any(|known| known.includes(requirement)) {
                 let keyword = requirement.keyword();
                 diagnostics.push(
                     Diagnostic::warning(
@@ -38,280 +46,352 @@ impl Uses {
 }
 
 /// Why a word at the head of a condition is not read.
-fn unsupported_condition(head: &str) -> Option<String> {
-    let construct = match head {
-        "or" => "a disjunction (`or`)",
-        "imply" => "an implication (`imply`)",
-        "forall" => "a universal quantifier (`forall`)",
-        "exists" => "an existential quantifier (`exists`)",
-        "preference" => "a preference",
-        "<" | "<=" | ">" | ">=" => return Some(format!("a numeric condition (`{head}`)")),
-        _ => return None,
-    };
-    Some(construct.to_owned())
+fn unsupported_condition(tree: &Tree, node: NodeId, head: &str) -> Option<Diagnostic> {
+    let unsupported = |construct: String| Diagnostic::unsupported(tree.head_place(node), construct);
+    match head {
+        "preference" => Some(unsupported("a preference".to_owned())),
+        "<" | "<=" | ">" | ">=" => {
+            Some(unsupported(format!("a numeric condition (`{head}`)")).help(NUMBERS))
+        }
+        _ => None,
+    }
 }
 
-/// Why a word at the head of an effect is not read.
-fn unsupported_effect(head: &str) -> Option<String> {
-    let construct = match head {
-        "when" => "a conditional effect (`when`)",
-        "forall" => "a universal effect (`forall`)",
-        "assign" | "decrease" | "scale-up" | "scale-down" => {
-            return Some(format!("a numeric effect (`{head}`)"));
-        }
-        "probabilistic" => "a probabilistic effect",
-        "oneof" => "a nondeterministic effect (`oneof`)",
-        "or" | "exists" | "imply" => return Some(format!("`{head}` in an effect")),
-        _ => return None,
-    };
-    Some(construct.to_owned())
+/// Reads conditions and effects, with the variables in scope.
+pub(super) struct Reader<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) tree: &'a Tree,
+    pub(super) scope: Vec<Parameter>,
+    pub(super) uses: &'a mut Uses,
+    pub(super) diagnostics: &'a mut Diagnostics,
 }
 
-impl Vocabulary {
-    /// Reads a condition: a conjunction of literals and equalities.
-    pub(super) fn condition(
-        &self,
-        tree: &Tree,
-        node: NodeId,
-        parameters: &[Parameter],
-        uses: &mut Uses,
-        diagnostics: &mut Diagnostics,
-    ) -> Condition<Term> {
-        let mut condition = Condition::default();
-        let mut pending = vec![(node, true)];
-        while let Some((node, positive)) = pending.pop() {
-            if tree.kind(node) != Kind::List {
-                diagnostics.push(
-                    Diagnostic::error(
-                        tree.place(node),
-                        "a condition in parentheses is expected here",
-                    )
-                    .maybe_help(
-                        (tree.kind(node) == Kind::Name)
-                            .then(|| format!("write `({})`", tree.text(node))),
-                    ),
-                );
-                continue;
-            }
-            let head = tree.head(node);
-            match head.as_str() {
-                // `()` is the empty conjunction.
-                "" if tree.children(node).next().is_none() && positive => {}
-                "and" if positive => {
-                    let from = pending.len();
-                    pending.extend(tree.children(node).skip(1).map(|child| (child, true)));
-                    pending[from..].reverse();
-                }
-                "and" => diagnostics.push(Diagnostic::unsupported(
-                    tree.head_place(node),
-                    "a negated conjunction (a disjunction)",
-                )),
-                "not" => {
-                    if let Some(child) = only_child(tree, node, diagnostics) {
-                        pending.push((child, !positive));
-                    }
-                }
-                "=" => {
-                    let equality = self.equality(tree, node, positive, parameters, diagnostics);
-                    if equality.is_some() {
-                        uses.note(Requirement::Equality, || tree.head_place(node));
-                    }
-                    condition.equalities.extend(equality);
-                }
-                "when" => diagnostics.push(Diagnostic::error(
-                    tree.head_place(node),
-                    "`when` cannot stand in a condition",
-                )),
-                _ => {
-                    if !self.predicate_index.contains_key(&head)
-                        && let Some(construct) = unsupported_condition(&head)
-                    {
-                        diagnostics.push(Diagnostic::unsupported(tree.head_place(node), construct));
-                        continue;
-                    }
-                    if !positive {
-                        uses.note(Requirement::NegativePreconditions, || tree.head_place(node));
-                    }
-                    let atom = self.atom(tree, node, parameters, diagnostics);
-                    condition
-                        .literals
-                        .extend(atom.map(|atom| Literal { atom, positive }));
-                }
-            }
-        }
-        condition
+impl Reader<'_> {
+    /// Reads a condition.
+    pub(super) fn condition(&mut self, node: NodeId) -> Condition<Term> {
+        into_condition(self.formula(node, true, 0))
     }
 
-    fn equality(
-        &self,
-        tree: &Tree,
+    /// What a formula that is wrong stands for: nothing, so that nothing follows from it.
+    fn nothing() -> Formula {
+        Formula::And(Vec::new())
+    }
+
+    /// Reads a formula, or its negation.
+    fn formula(&mut self, node: NodeId, positive: bool, depth: usize) -> Formula {
+        let Some((node, positive)) = self.without_negations(node, positive) else {
+            return Self::nothing();
+        };
+        let tree = self.tree;
+        if tree.kind(node) != Kind::List {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    tree.place(node),
+                    "a condition in parentheses is expected here",
+                )
+                .maybe_help(
+                    (tree.kind(node) == Kind::Name)
+                        .then(|| format!("write `({})`", tree.text(node))),
+                ),
+            );
+            return Self::nothing();
+        }
+        let head = tree.head(node);
+        match head.as_str() {
+            // `()` is the empty conjunction.
+            "" if tree.children(node).next().is_none() => join(Vec::new(), positive),
+            "and" | "or" | "imply" | "forall" | "exists" if depth > MAX_DEPTH => {
+                self.diagnostics.push(Diagnostic::unsupported(
+                    tree.head_place(node),
+                    format!("a condition with more than {MAX_DEPTH} disjunctions and quantifiers inside one another"),
+                ));
+                Self::nothing()
+            }
+            "and" | "or" | "imply" => self.connective(node, positive, depth),
+            "forall" | "exists" => self.quantified(node, &head, positive, depth),
+            "=" => match self.equality(node, positive) {
+                Some(equality) => {
+                    self.uses
+                        .note(Requirement::Equality, || tree.head_place(node));
+                    Formula::Equality(equality)
+                }
+                None => Self::nothing(),
+            },
+            "when" => {
+                self.diagnostics.push(
+                    Diagnostic::error(tree.head_place(node), "`when` cannot stand in a condition")
+                        .help("in a condition, write `(imply ...)`"),
+                );
+                Self::nothing()
+            }
+            _ => {
+                if !self.vocabulary.predicate_index.contains_key(&head)
+                    && let Some(message) = unsupported_condition(tree, node, &head)
+                {
+                    self.diagnostics.push(message);
+                    return Self::nothing();
+                }
+                match self
+                    .vocabulary
+                    .atom(tree, node, &self.scope, self.diagnostics)
+                {
+                    Some(atom) => Formula::Literal(Literal { atom, positive }),
+                    None => Self::nothing(),
+                }
+            }
+        }
+    }
+
+    /// The formula inside all `(not ...)` around it; `None` where one of them is wrong.
+    fn without_negations(&mut self, node: NodeId, positive: bool) -> Option<(NodeId, bool)> {
+        let (mut node, mut positive) = (node, positive);
+        while self.tree.kind(node) == Kind::List && self.tree.head(node) == "not" {
+            node = only_child(self.tree, node, self.diagnostics)?;
+            positive = !positive;
+            self.note_negation(node);
+        }
+        Some((node, positive))
+    }
+
+    /// The child of a `not` says what the negation needs.
+    fn note_negation(&mut self, child: NodeId) {
+        let tree = self.tree;
+        let requirement = match tree.head(child).as_str() {
+            "and" => Requirement::DisjunctivePreconditions,
+            name if self.vocabulary.predicate_index.contains_key(name) => {
+                Requirement::NegativePreconditions
+            }
+            _ => return,
+        };
+        self.uses.note(requirement, || tree.head_place(child));
+    }
+
+    /// Reads `(and ...)`, `(or ...)` or `(imply ...)`; those of the same kind inside it join it.
+    fn connective(&mut self, node: NodeId, positive: bool, depth: usize) -> Formula {
+        let conjunction = self.is_conjunction(node, positive);
+        let mut parts = Vec::new();
+        let mut pending = vec![(node, positive)];
+        while let Some((node, positive)) = pending.pop() {
+            let Some((node, positive)) = self.without_negations(node, positive) else {
+                continue;
+            };
+            if self.is_conjunction(node, positive) != conjunction || conjunction.is_none() {
+                match self.formula(node, positive, depth + 1) {
+                    Formula::And(inner) if conjunction == Some(true) => parts.extend(inner),
+                    Formula::Or(inner) if conjunction == Some(false) => parts.extend(inner),
+                    part => parts.push(part),
+                }
+                continue;
+            }
+            let tree = self.tree;
+            let mut children: Vec<(NodeId, bool)> = tree
+                .children(node)
+                .skip(1)
+                .map(|child| (child, positive))
+                .collect();
+            match tree.head(node).as_str() {
+                "imply" => {
+                    self.note_disjunction(node);
+                    if children.len() != 2 {
+                        self.wrong_count(node, "`imply` takes 2 conditions", children.len());
+                        continue;
+                    }
+                    children[0].1 = !positive;
+                }
+                "or" => self.note_disjunction(node),
+                _ => {}
+            }
+            pending.extend(children.into_iter().rev());
+        }
+        join(parts, conjunction == Some(true))
+    }
+
+    fn note_disjunction(&mut self, node: NodeId) {
+        let tree = self.tree;
+        self.uses.note(Requirement::DisjunctivePreconditions, || {
+            tree.head_place(node)
+        });
+    }
+
+    /// Whether a list with its sign is a conjunction or a disjunction; `None` for anything else.
+    fn is_conjunction(&self, node: NodeId, positive: bool) -> Option<bool> {
+        if self.tree.kind(node) != Kind::List {
+            return None;
+        }
+        match self.tree.head(node).as_str() {
+            "and" => Some(positive),
+            "or" | "imply" => Some(!positive),
+            _ => None,
+        }
+    }
+
+    /// Reads `(forall (?x - type ...) condition)` or `(exists ...)`.
+    fn quantified(&mut self, node: NodeId, head: &str, positive: bool, depth: usize) -> Formula {
+        let tree = self.tree;
+        let requirement = match head {
+            "forall" => Requirement::UniversalPreconditions,
+            _ => Requirement::ExistentialPreconditions,
+        };
+        self.uses.note(requirement, || tree.head_place(node));
+        let Some((parameters, body)) = self.binder(node, head, "a condition") else {
+            return Self::nothing();
+        };
+        let outer = self.scope.len();
+        self.scope.extend(parameters.iter().cloned());
+        let body = self.formula(body, positive, depth + 1);
+        self.scope.truncate(outer);
+        match (parameters.is_empty(), (head == "forall") == positive) {
+            (true, _) => body,
+            (_, true) => Formula::Forall(parameters, Box::new(body)),
+            (_, false) => Formula::Exists(parameters, Box::new(body)),
+        }
+    }
+
+    /// Reads the variables of a quantifier, and finds what they are bound in.
+    pub(super) fn binder(
+        &mut self,
         node: NodeId,
-        equal: bool,
-        parameters: &[Parameter],
-        diagnostics: &mut Diagnostics,
-    ) -> Option<Equality<Term>> {
+        head: &str,
+        body: &str,
+    ) -> Option<(Vec<Parameter>, NodeId)> {
+        let tree = self.tree;
+        let children: Vec<NodeId> = tree.children(node).skip(1).collect();
+        let (list, bodies) = match children.split_first() {
+            Some((&list, bodies)) if self.is_variable_list(list) => (list, bodies),
+            _ => {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        tree.head_place(node),
+                        format!("`{head}` begins with a list of variables"),
+                    )
+                    .help(format!("write `({head} (?x - type) ...)`")),
+                );
+                return None;
+            }
+        };
+        let parameters = self.vocabulary.parameters(
+            tree,
+            tree.children(list),
+            &format!("this `{head}`"),
+            Severity::Error,
+            self.diagnostics,
+        );
+        let &[inner] = bodies else {
+            let message = match bodies {
+                [] => Diagnostic::error(
+                    tree.place(node),
+                    format!("{body} is missing after the variables of `{head}`"),
+                ),
+                [_, second, ..] => Diagnostic::error(
+                    tree.head_place(*second),
+                    format!("`{head}` takes a list of variables and {body}"),
+                )
+                .label("this is one too many")
+                .help("put several into `(and ...)`"),
+                [_] => unreachable!("one is what is asked for"),
+            };
+            self.diagnostics.push(message);
+            return None;
+        };
+        Some((parameters, inner))
+    }
+
+    /// `(?x ?y - type)` or `()`, as against a condition.
+    fn is_variable_list(&self, node: NodeId) -> bool {
+        let tree = self.tree;
+        if tree.kind(node) != Kind::List {
+            return false;
+        }
+        match tree.children(node).next() {
+            None => true,
+            Some(first) => match tree.kind(first) {
+                Kind::Variable | Kind::Dash => true,
+                // A question mark forgotten, unless it is a condition.
+                Kind::Name => {
+                    let name = tree.word(first);
+                    !self.vocabulary.predicate_index.contains_key(&name)
+                        && !super::domain::RESERVED.contains(&name.as_str())
+                }
+                _ => false,
+            },
+        }
+    }
+
+    pub(super) fn wrong_count(&mut self, node: NodeId, takes: &str, count: usize) {
+        self.diagnostics.push(Diagnostic::error(
+            self.tree.place(node),
+            format!("{takes}, but {} given", count_are(count)),
+        ));
+    }
+
+    fn equality(&mut self, node: NodeId, equal: bool) -> Option<Equality<Term>> {
+        let tree = self.tree;
         let sides: Vec<NodeId> = tree.children(node).skip(1).collect();
         let numeric = |&side: &NodeId| {
             tree.kind(side) == Kind::List
                 || (tree.text(side).parse::<f64>().is_ok()
-                    && !self.object_index.contains_key(&tree.word(side)))
+                    && !self.vocabulary.object_index.contains_key(&tree.word(side)))
         };
         if sides.iter().any(numeric) {
-            diagnostics.push(Diagnostic::unsupported(
-                tree.head_place(node),
-                "a numeric condition (`=` of numbers)",
-            ));
+            self.diagnostics.push(
+                Diagnostic::unsupported(
+                    tree.head_place(node),
+                    "a numeric condition (`=` of numbers)",
+                )
+                .help(NUMBERS),
+            );
             return None;
         }
         let &[left, right] = sides.as_slice() else {
-            diagnostics.push(Diagnostic::error(
-                tree.place(node),
-                format!(
-                    "`=` takes 2 arguments, but {} given",
-                    count_are(sides.len())
-                ),
-            ));
+            self.wrong_count(node, "`=` takes 2 arguments", sides.len());
             return None;
         };
-        let left = self.term(tree, left, parameters, diagnostics);
-        let right = self.term(tree, right, parameters, diagnostics);
+        let left = self
+            .vocabulary
+            .term(tree, left, &self.scope, self.diagnostics);
+        let right = self
+            .vocabulary
+            .term(tree, right, &self.scope, self.diagnostics);
         Some(Equality {
             left: left?,
             right: right?,
             equal,
         })
     }
+}
 
-    /// Reads an effect into the schema's `add`, `del` and `cost`.
-    pub(super) fn effect(
-        &self,
-        tree: &Tree,
-        node: NodeId,
-        schema: &mut ActionSchema,
-        uses: &mut Uses,
-        diagnostics: &mut Diagnostics,
-    ) {
-        let mut pending = vec![(node, true)];
-        while let Some((node, positive)) = pending.pop() {
-            if tree.kind(node) != Kind::List {
-                diagnostics.push(
-                    Diagnostic::error(
-                        tree.place(node),
-                        "an effect in parentheses is expected here",
-                    )
-                    .maybe_help(
-                        (tree.kind(node) == Kind::Name)
-                            .then(|| format!("write `({})`", tree.text(node))),
-                    ),
-                );
-                continue;
-            }
-            let head = tree.head(node);
-            match head.as_str() {
-                "" if tree.children(node).next().is_none() => {}
-                "and" if positive => {
-                    let from = pending.len();
-                    pending.extend(tree.children(node).skip(1).map(|child| (child, true)));
-                    pending[from..].reverse();
-                }
-                "not" if positive => {
-                    if let Some(child) = only_child(tree, node, diagnostics) {
-                        pending.push((child, false));
-                    }
-                }
-                "and" | "not" => diagnostics.push(Diagnostic::error(
-                    tree.head_place(node),
-                    "an effect can only negate one predicate",
-                )),
-                "=" => diagnostics.push(Diagnostic::error(
-                    tree.head_place(node),
-                    "an effect cannot make two things equal",
-                )),
-                "increase" => {
-                    let term = self.increase(tree, node, &schema.parameters, diagnostics);
-                    if term.is_some() {
-                        uses.note(Requirement::ActionCosts, || tree.head_place(node));
-                    }
-                    schema.cost.extend(term);
-                }
-                _ => {
-                    if !self.predicate_index.contains_key(&head)
-                        && let Some(construct) = unsupported_effect(&head)
-                    {
-                        diagnostics.push(Diagnostic::unsupported(tree.head_place(node), construct));
-                        continue;
-                    }
-                    let atom = self.atom(tree, node, &schema.parameters, diagnostics);
-                    let list = if positive {
-                        &mut schema.add
-                    } else {
-                        &mut schema.del
-                    };
-                    list.extend(atom);
-                }
-            }
-        }
-    }
-
-    /// Reads `(increase (total-cost) 3)` or `(increase (total-cost) (distance ?a ?b))`.
-    fn increase(
-        &self,
-        tree: &Tree,
-        node: NodeId,
-        parameters: &[Parameter],
-        diagnostics: &mut Diagnostics,
-    ) -> Option<CostTerm> {
-        let sides: Vec<NodeId> = tree.children(node).skip(1).collect();
-        let &[target, amount] = sides.as_slice() else {
-            diagnostics.push(Diagnostic::error(
-                tree.place(node),
-                format!(
-                    "`increase` takes 2 arguments, but {} given",
-                    count_are(sides.len())
-                ),
-            ));
-            return None;
-        };
-        let target_name = match tree.kind(target) {
-            Kind::List => tree.head(target),
-            _ => tree.word(target),
-        };
-        if !is_total_cost(&target_name) {
-            diagnostics.push(Diagnostic::unsupported(
-                tree.head_place(target),
-                format!("increasing `{target_name}` (only `total-cost` can change)"),
-            ));
-            return None;
-        }
-        if !self.total_cost_declared {
-            diagnostics.push(
-                Diagnostic::error(
-                    tree.head_place(target),
-                    format!("unknown function `{target_name}`"),
-                )
-                .label("not declared in `:functions`")
-                .help("declare it: `(:functions (total-cost) - number)`"),
-            );
-            return None;
-        }
-        if tree.kind(amount) != Kind::List {
-            return cost(tree, amount, diagnostics).map(CostTerm::Constant);
-        }
-        let name = tree.head(amount);
-        if matches!(name.as_str(), "+" | "-" | "*" | "/") {
-            diagnostics.push(Diagnostic::unsupported(
-                tree.head_place(amount),
-                "an arithmetic expression",
-            ));
-            return None;
-        }
-        let (function, arguments) = self.function_term(tree, amount, parameters, diagnostics)?;
-        Some(CostTerm::Function(function, arguments))
+/// A conjunction or disjunction of parts; one part stands for itself.
+fn join(mut parts: Vec<Formula>, conjunction: bool) -> Formula {
+    match (parts.len(), conjunction) {
+        (1, _) => parts.remove(0),
+        (_, true) => Formula::And(parts),
+        (_, false) => Formula::Or(parts),
     }
 }
 
+/// A formula as a conjunction, literals and equalities apart.
+fn into_condition(formula: Formula) -> Condition<Term> {
+    let mut condition = Condition::default();
+    let parts = match formula {
+        Formula::And(parts) => parts,
+        other => vec![other],
+    };
+    for part in parts {
+        match part {
+            Formula::Literal(literal) => condition.literals.push(literal),
+            Formula::Equality(equality) => condition.equalities.push(equality),
+            other => condition.formulas.push(other),
+        }
+    }
+    condition
+}
+
 /// The one child of `(not ...)`.
-fn only_child(tree: &Tree, node: NodeId, diagnostics: &mut Diagnostics) -> Option<NodeId> {
+pub(super) fn only_child(
+    tree: &Tree,
+    node: NodeId,
+    diagnostics: &mut Diagnostics,
+) -> Option<NodeId> {
     let mut children = tree.children(node).skip(1);
     let first = children.next();
     let count = usize::from(first.is_some()) + children.count();
@@ -325,6 +405,6 @@ fn only_child(tree: &Tree, node: NodeId, diagnostics: &mut Diagnostics) -> Optio
     first
 }
 
-fn count_are(count: usize) -> String {
+pub(super) fn count_are(count: usize) -> String {
     format!("{count} {}", if count == 1 { "is" } else { "are" })
 }

@@ -4,7 +4,9 @@
 //! unknown (a type that does not exist, say) fits everywhere, so that it is reported once.
 
 mod action;
+mod derived;
 mod domain;
+mod effect;
 mod formula;
 mod problem;
 mod sections;

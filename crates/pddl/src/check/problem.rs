@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{
-    Atom, Condition, Domain, Equality, FunctionId, FunctionValue, Literal, ObjectId, Problem,
-    Requirement, Term,
+    Atom, Condition, CostTerm, Domain, Equality, FunctionId, FunctionValue, Literal, ObjectId,
+    Problem, Requirement, Term,
 };
 use crate::tree::{Kind, NodeId, Tree};
 
 use super::domain::requirements;
-use super::formula::Uses;
+use super::formula::{NUMBERS, Reader, Uses};
 use super::sections::{Definition, Sections};
 use super::vocabulary::{Vocabulary, cost, is_total_cost};
 
@@ -198,6 +198,7 @@ impl Checker<'_> {
                     format!("`{}` in the initial state", self.tree.head(node)),
                 ));
             } else if let Some(atom) = self.ground_atom(node)
+                && !self.is_derived_fact(node, &atom)
                 && let Entry::Vacant(entry) = seen.entry(atom.clone())
             {
                 entry.insert(node);
@@ -216,6 +217,24 @@ impl Checker<'_> {
             }
         }
         initial
+    }
+
+    /// Complains about a fact that only rules can make true.
+    fn is_derived_fact(&mut self, node: NodeId, atom: &Atom<ObjectId>) -> bool {
+        let Some(rule) = self.vocabulary.rule_of(atom.predicate) else {
+            return false;
+        };
+        self.diagnostics.push(
+            Diagnostic::error(
+                self.tree.head_place(node),
+                format!(
+                    "the derived predicate `{}` cannot be given in the initial state",
+                    self.tree.head(node)
+                ),
+            )
+            .note(rule.clone(), "it is derived here"),
+        );
+        true
     }
 
     /// `(at 5 (open))`, as against a predicate called `at`.
@@ -275,6 +294,14 @@ impl Checker<'_> {
         let term = self
             .vocabulary
             .function_term(self.tree, target, &[], &mut self.diagnostics);
+        if let Some((function, _)) = &term
+            && !self.is_a_cost(*function)
+            && self.tree.text(amount).parse::<f64>().is_ok()
+            && cost(self.tree, amount, &mut Diagnostics::default()).is_none()
+        {
+            // A number that nothing asks for may be any number.
+            return;
+        }
         let value = cost(self.tree, amount, &mut self.diagnostics);
         let (Some((function, arguments)), Some(value)) = (term, value) else {
             return;
@@ -300,6 +327,12 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether some action's cost depends on a function.
+    fn is_a_cost(&self, function: FunctionId) -> bool {
+        let mut costs = self.vocabulary.domain.actions.iter().flat_map(|a| &a.cost);
+        costs.any(|term| matches!(term, CostTerm::Function(used, _) if *used == function))
+    }
+
     fn goal(&mut self, section: NodeId, declared: &[Requirement]) -> Condition<ObjectId> {
         let mut nodes = self.tree.children(section).skip(1);
         let Some(node) = nodes.next() else {
@@ -317,9 +350,14 @@ impl Checker<'_> {
             );
         }
         let mut uses = Uses::default();
-        let goal =
-            self.vocabulary
-                .condition(self.tree, node, &[], &mut uses, &mut self.diagnostics);
+        let goal = Reader {
+            vocabulary: &self.vocabulary,
+            tree: self.tree,
+            scope: Vec::new(),
+            uses: &mut uses,
+            diagnostics: &mut self.diagnostics,
+        }
+        .condition(node);
         uses.warn(declared, &mut self.diagnostics);
         Condition {
             literals: goal
@@ -339,6 +377,7 @@ impl Checker<'_> {
                     equal: equality.equal,
                 })
                 .collect(),
+            formulas: goal.formulas,
         }
     }
 
@@ -373,10 +412,13 @@ impl Checker<'_> {
                 .help("write `(:metric minimize (total-cost))`"),
             );
         } else if !is_total_cost(&name) {
-            self.diagnostics.push(Diagnostic::unsupported(
-                self.tree.head_place(what),
-                "a metric other than `(total-cost)`",
-            ));
+            self.diagnostics.push(
+                Diagnostic::unsupported(
+                    self.tree.head_place(what),
+                    "a metric other than `(total-cost)`",
+                )
+                .help(NUMBERS),
+            );
         }
         true
     }

@@ -30,6 +30,7 @@ impl Definition {
                 ":constants",
                 ":predicates",
                 ":functions",
+                ":derived",
                 ":action",
             ],
             Self::Problem => &[
@@ -52,6 +53,8 @@ pub(super) struct Sections {
     single: HashMap<String, NodeId>,
     /// The `:action` sections in order.
     pub(super) actions: Vec<NodeId>,
+    /// The `:derived` sections in order.
+    pub(super) derived: Vec<NodeId>,
 }
 
 impl Sections {
@@ -118,6 +121,7 @@ impl Sections {
             name_place,
             single: HashMap::new(),
             actions: Vec::new(),
+            derived: Vec::new(),
         };
         let mut misspelt = Vec::new();
         for node in children {
@@ -129,6 +133,8 @@ impl Sections {
         for (keyword, node) in misspelt {
             if keyword == ":action" {
                 sections.actions.push(node);
+            } else if keyword == ":derived" {
+                sections.derived.push(node);
             } else {
                 sections.single.entry(keyword.to_owned()).or_insert(node);
             }
@@ -159,6 +165,8 @@ impl Sections {
         let keyword = tree.head(node);
         if keyword == ":action" && matches!(definition, Definition::Domain) {
             self.actions.push(node);
+        } else if keyword == ":derived" && matches!(definition, Definition::Domain) {
+            self.derived.push(node);
         } else if definition.known_sections().contains(&keyword.as_str()) {
             if let Some(&first) = self.single.get(&keyword) {
                 diagnostics.push(
@@ -170,10 +178,17 @@ impl Sections {
                 self.single.insert(keyword, node);
             }
         } else if let Some(construct) = unsupported_section(&keyword) {
-            diagnostics.push(Diagnostic::unsupported(
-                place,
-                format!("`{keyword}` ({construct})"),
-            ));
+            let help = match keyword.as_str() {
+                ":durative-action" => {
+                    Some("homing plans with actions that take no time: write `:action`")
+                }
+                ":axiom" => Some("write `(:derived (name ?x ...) condition)`"),
+                _ => None,
+            };
+            diagnostics.push(
+                Diagnostic::unsupported(place, format!("`{keyword}` ({construct})"))
+                    .maybe_help(help.map(str::to_owned)),
+            );
         } else {
             let other = match definition {
                 Definition::Domain => Definition::Problem,
@@ -233,7 +248,7 @@ fn wrong_definition(tree: &Tree, header: NodeId, wanted: Definition) -> Option<D
 fn unsupported_section(keyword: &str) -> Option<&'static str> {
     Some(match keyword {
         ":durative-action" => "durative actions",
-        ":derived" | ":axiom" => "derived predicates",
+        ":axiom" => "derived predicates as early PDDL wrote them",
         ":constraints" => "trajectory constraints",
         ":process" | ":event" => "processes and events",
         ":class" | ":modules" => "modular domains",

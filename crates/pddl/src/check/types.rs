@@ -1,6 +1,6 @@
 //! Typed lists (`a b - block c`), and the hierarchy of types.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::model::{Domain, Parameter, Type, TypeId};
@@ -26,7 +26,8 @@ pub(super) fn typed_list(
 ) -> Vec<Typed> {
     let mut entries: Vec<Typed> = Vec::new();
     let mut untyped_from = 0;
-    let mut nodes = nodes.peekable();
+    let list: Vec<NodeId> = nodes.collect();
+    let mut nodes = list.iter().copied().peekable();
     while let Some(node) = nodes.next() {
         let kind = tree.kind(node);
         let text = match kind {
@@ -80,7 +81,8 @@ pub(super) fn typed_list(
             untyped_from = entries.len();
         } else if kind == entry
             && let Some(name) = text.strip_suffix('-')
-            && let Some(type_node) = nodes.next_if(|&next| tree.kind(next) == Kind::Name)
+            && is_type_behind(tree, nodes.clone())
+            && let Some(type_node) = nodes.next()
         {
             diagnostics.push(
                 Diagnostic::error(tree.place(node), "a blank is missing before the dash")
@@ -114,6 +116,15 @@ pub(super) fn typed_list(
         }
     }
     entries
+}
+
+/// Whether a name comes next that can be the type of what ends in a dash, as in `a- block`. Names
+/// may end in a dash: `a- b- - block` declares two.
+fn is_type_behind(tree: &Tree, mut next: impl Iterator<Item = NodeId>) -> bool {
+    let is_name = next
+        .next()
+        .is_some_and(|node| tree.kind(node) == Kind::Name && !tree.text(node).ends_with('-'));
+    is_name && next.next().is_none_or(|node| tree.kind(node) != Kind::Dash)
 }
 
 /// `-block`: a dash and a type with no blank between.
@@ -269,7 +280,24 @@ impl Vocabulary {
                 continue;
             }
             if let Some(&first) = self.type_index.get(&name) {
-                let message = Diagnostic::error(place, format!("type `{name}` is declared twice"));
+                let more = match typed.type_node {
+                    Some(type_node) => type_name_nodes(tree, type_node, diagnostics),
+                    None => Vec::new(),
+                };
+                let known = parents.entry(first).or_default();
+                // Harmless where both say the same, or one says no more than `object`.
+                let names = |nodes: &[NodeId]| -> BTreeSet<String> {
+                    let names = nodes.iter().map(|&node| type_word(tree, node));
+                    names.filter(|name| name != "object").collect()
+                };
+                let (before, now) = (names(known), names(&more));
+                let message = if before == now || before.is_empty() || now.is_empty() {
+                    known.extend(more);
+                    Diagnostic::warning(place, format!("type `{name}` is declared twice"))
+                        .label("both declarations count")
+                } else {
+                    Diagnostic::error(place, format!("type `{name}` is declared twice"))
+                };
                 diagnostics.push(match &self.domain.places.types[first.index()] {
                     Some(first) => message.note(first.clone(), "first declared here"),
                     None => message,

@@ -50,12 +50,14 @@ impl Vocabulary {
                 predicates: Vec::new(),
                 functions: Vec::new(),
                 actions: Vec::new(),
+                axioms: Vec::new(),
                 places: DomainPlaces {
                     name: place,
                     types: vec![None],
                     constants: Vec::new(),
                     predicates: Vec::new(),
                     functions: Vec::new(),
+                    rules: HashMap::new(),
                 },
                 ancestors: vec![vec![Domain::OBJECT]],
             },
@@ -111,7 +113,7 @@ impl Vocabulary {
     }
 
     /// Whether any type lies below both: without one, no object can ever fit.
-    fn overlap(&self, declared: &[TypeId], expected: &[TypeId]) -> bool {
+    pub(super) fn overlap(&self, declared: &[TypeId], expected: &[TypeId]) -> bool {
         (0..self.domain.types.len())
             .map(TypeId::from_index)
             .any(|t| {
@@ -158,13 +160,7 @@ impl Vocabulary {
             return None;
         }
         let name = tree.lower(head);
-        let Some(&predicate) = self.predicate_index.get(&*name) else {
-            match &self.first_undeclared {
-                Some(first) => _ = first.get_or_init(|| tree.place(head)),
-                None => diagnostics.push(self.unknown_predicate(tree, head, &name, diagnostics)),
-            }
-            return None;
-        };
+        let predicate = self.predicate_of(tree, head, &name, diagnostics)?;
         let declaration = &self.domain.predicates[predicate.index()];
         let arguments = self.arguments(
             tree,
@@ -183,6 +179,24 @@ impl Vocabulary {
             predicate,
             arguments,
         })
+    }
+
+    /// Finds a predicate by its name, which stands at `head`.
+    pub(super) fn predicate_of(
+        &self,
+        tree: &Tree,
+        head: NodeId,
+        name: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<PredicateId> {
+        let found = self.predicate_index.get(name).copied();
+        if found.is_none() {
+            match &self.first_undeclared {
+                Some(first) => _ = first.get_or_init(|| tree.place(head)),
+                None => diagnostics.push(self.unknown_predicate(tree, head, name, diagnostics)),
+            }
+        }
+        found
     }
 
     fn unknown_predicate(
@@ -271,21 +285,24 @@ impl Vocabulary {
             Kind::Variable => {
                 let word = tree.lower(node);
                 let name = &word[1..];
-                let found = parameters.iter().position(|p| p.name == name);
+                // The innermost variable of a name hides those further out.
+                let found = parameters.iter().rposition(|p| p.name == name);
                 if found.is_none() {
                     let message =
                         Diagnostic::error(tree.place(node), format!("unknown variable `{word}`"));
                     let names = parameters.iter().map(|p| p.name.as_str());
-                    diagnostics.push(if self.in_problem {
+                    diagnostics.push(if self.in_problem && parameters.is_empty() {
                         message.label("a problem has objects, not variables")
                     } else if parameters.is_empty() {
-                        message.label("this action has no parameters")
+                        message.label("there are no parameters here")
                     } else {
-                        message.label("not a parameter of this action").maybe_help(
-                            diagnostics
-                                .nearest(name, names)
-                                .map(|near| format!("did you mean `?{near}`?")),
-                        )
+                        message
+                            .label("neither a parameter nor bound by a quantifier")
+                            .maybe_help(
+                                diagnostics
+                                    .nearest(name, names)
+                                    .map(|near| format!("did you mean `?{near}`?")),
+                            )
                     });
                 }
                 found.map(Term::Parameter)

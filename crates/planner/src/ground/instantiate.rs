@@ -1,22 +1,45 @@
-//! Reachable actions with their preconditions and effects over numbered facts.
+//! Reachable actions, effects and axioms with their conditions over numbered facts.
+//!
+//! Conditions become conjunctions of facts. A negated fact becomes its complement, a fact of its
+//! own. What is still a disjunction once the arguments are known makes a few actions of one, or a
+//! helper: a fact without a name that axioms derive from each of its parts.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use homing_pddl::Problem;
-use homing_pddl::model::{ActionSchema, Atom, CostTerm, FunctionId, ObjectId, SchemaId, Term};
+use homing_pddl::model::{
+    ActionSchema, Atom, CostTerm, FunctionId, Literal, ObjectId, PredicateId, SchemaId, Term,
+};
+use homing_pddl::{Problem, ShownFormula};
 
 use super::GroundError;
+use super::circuit::{Builder, FALSE, Node, NodeId, TRUE};
+use super::definitions::Definitions;
+use super::program::{Origin, Program, Rule};
 use super::reach::{Reachable, instantiate as object};
 use crate::csr::Csr;
+use crate::watch::{Pace, Progress, Watch};
 
-/// A numbered fact: reachable atoms by predicate, then the complements of some of them.
+/// A numbered fact: reachable atoms by predicate, then complements and helpers.
 pub(super) type Fact = u32;
+
+/// What a fact says.
+pub(super) struct RawFact {
+    /// Of a helper: no domain has this predicate.
+    pub(super) atom: Atom<ObjectId>,
+    /// `false` for a complement.
+    pub(super) positive: bool,
+    pub(super) is_helper: bool,
+    /// The fact that a complement negates.
+    pub(super) complement_of: Option<Fact>,
+    /// The level of a fact that axioms derive: it depends on negations of lower levels only.
+    pub(super) level: Option<u32>,
+}
 
 /// Actions and goals over facts, before simplification.
 #[derive(Default)]
 pub(super) struct Raw {
-    /// The atom of each fact, and whether it is the atom itself or its complement.
-    pub(super) atoms: Vec<(Atom<ObjectId>, bool)>,
+    pub(super) facts: Vec<RawFact>,
     pub(super) in_init: Vec<bool>,
     pub(super) schema: Vec<SchemaId>,
     pub(super) arguments: Csr<ObjectId>,
@@ -24,21 +47,164 @@ pub(super) struct Raw {
     pub(super) add: Csr<Fact>,
     pub(super) del: Csr<Fact>,
     pub(super) cost: Vec<u32>,
+    pub(super) effects: RawEffects,
+    pub(super) axioms: RawAxioms,
     pub(super) goal: Vec<Fact>,
+    /// Goals that are no literals, as PDDL.
+    pub(super) goal_texts: Vec<(Fact, String)>,
     /// Whether any complement exists.
     pub(super) has_complements: bool,
+    /// Whether the joins had to leave conditions aside.
+    pub(super) has_formulas: bool,
+    /// Derived facts whose negation was written out, with what it became.
+    pub(super) negated: Vec<(Fact, Vec<Fact>)>,
 }
 
-struct Facts<'a> {
+/// Conditional effects in the order of their actions.
+#[derive(Default)]
+pub(super) struct RawEffects {
+    pub(super) action: Vec<u32>,
+    pub(super) condition: Csr<Fact>,
+    pub(super) add: Csr<Fact>,
+    pub(super) del: Csr<Fact>,
+}
+
+/// Axioms: where the body holds, so does the head.
+#[derive(Default)]
+pub(super) struct RawAxioms {
+    pub(super) head: Vec<Fact>,
+    pub(super) body: Csr<Fact>,
+}
+
+/// The most actions that disjunctions may make of one ground action, and the most effects of one.
+const MAX_ALTERNATIVES: usize = 4;
+
+/// The watch is asked once in so many actions and effects.
+const POLL_EVERY: usize = 4_096;
+
+/// Writes out every reachable action, effect and axiom.
+pub(super) fn instantiate(
+    problem: &Problem,
+    program: &Program,
+    reachable: &Reachable,
+    watch: &mut dyn Watch,
+) -> Result<Raw, GroundError> {
+    let mut raw = Raw::default();
+    let mut first = Vec::new();
+    let mut pace = Pace::building(watch, "facts")?;
+    pace.room(least_size(program, reachable))?;
+    let predicates = problem.domain.predicates.len();
+    for (predicate, relation) in reachable.relations.iter().enumerate().take(predicates) {
+        first.push(u32::try_from(raw.facts.len()).expect("fewer than 2^32 facts"));
+        for row in 0..relation.len() {
+            pace.work(4)?;
+            raw.facts.push(RawFact {
+                atom: Atom {
+                    predicate: PredicateId::from_index(predicate),
+                    arguments: relation.row(row).to_vec(),
+                },
+                positive: true,
+                is_helper: false,
+                complement_of: None,
+                level: None,
+            });
+            raw.in_init.push(row < reachable.init_len[predicate]);
+        }
+    }
+    let mut rules = program.rules.iter();
+    raw.has_formulas = rules.any(|rule| !rule.condition.formulas.is_empty());
+    let is_static = static_facts(problem, program, reachable, &first, &raw);
+    let mut writer = Writer {
+        problem,
+        program,
+        reachable,
+        first: &first,
+        complement: vec![None; raw.facts.len()],
+        builder: Builder::new(problem, reachable, &first, is_static),
+        definitions: Definitions::default(),
+        helpers: HashMap::new(),
+        copies: HashMap::new(),
+        key: Vec::new(),
+        raw,
+    };
+    writer.axioms(watch)?;
+    writer.actions(watch)?;
+    writer.effects(watch)?;
+    writer.goal()?;
+    writer.write_complements();
+    Ok(writer.raw)
+}
+
+/// The bytes that the actions take at the least, written out.
+fn least_size(program: &Program, reachable: &Reachable) -> usize {
+    let rules = program.rules.iter().zip(&reachable.arguments);
+    let actions = rules.filter(|(rule, _)| matches!(rule.origin, Origin::Action(_)));
+    let numbers: usize = actions
+        .map(|(rule, rows)| {
+            let positive = rule.condition.literals.iter().filter(|l| l.positive);
+            // What it needs and adds, and where each of four lists ends.
+            rows.len() * (positive.count() + rule.add.len() + 4)
+        })
+        .sum();
+    let facts: usize = reachable.relations.iter().map(|r| r.len() as usize).sum();
+    numbers * size_of::<Fact>() + facts * size_of::<RawFact>()
+}
+
+/// Facts of the initial state that nothing deletes; looked for only where formulas ask.
+fn static_facts(
+    problem: &Problem,
+    program: &Program,
+    reachable: &Reachable,
+    first: &[Fact],
+    raw: &Raw,
+) -> Vec<bool> {
+    if !raw.has_formulas && problem.domain.axioms.is_empty() && problem.goal.formulas.is_empty() {
+        return vec![false; raw.facts.len()];
+    }
+    let mut is_static = raw.in_init.clone();
+    let mut key = Vec::new();
+    for (rule, rows) in program.rules.iter().zip(&reachable.arguments) {
+        for atom in &rule.del {
+            let predicate = atom.predicate.index();
+            for arguments in rows.rows() {
+                key.clear();
+                key.extend(atom.arguments.iter().map(|&term| object(term, arguments)));
+                if let Some(row) = reachable.relations[predicate].find(&key) {
+                    is_static[(first[predicate] + row) as usize] = false;
+                }
+            }
+        }
+    }
+    is_static
+}
+
+/// What became of a condition.
+enum Ground {
+    /// It can never hold.
+    Never,
+    /// It holds where all facts of one of these do; in nearly all cases there is one.
+    Alternatives(Vec<Vec<Fact>>),
+}
+
+struct Writer<'a> {
+    problem: &'a Problem,
+    program: &'a Program,
     reachable: &'a Reachable,
     /// The number of the first fact of each predicate.
-    first: Vec<Fact>,
+    first: &'a [Fact],
     /// The complement of each fact that needs one.
     complement: Vec<Option<Fact>>,
+    builder: Builder<'a>,
+    definitions: Definitions,
+    /// The helpers of disjunctions.
+    helpers: HashMap<NodeId, Fact>,
+    /// By action rule with conditional effects and row of its marker: the actions it became.
+    copies: HashMap<usize, Vec<Range<u32>>>,
     key: Vec<ObjectId>,
+    raw: Raw,
 }
 
-impl Facts<'_> {
+impl<'a> Writer<'a> {
     fn find(&mut self, atom: &Atom<Term>, arguments: &[ObjectId]) -> Option<Fact> {
         self.key.clear();
         self.key
@@ -48,151 +214,487 @@ impl Facts<'_> {
         Some(self.first[predicate] + row)
     }
 
-    fn find_ground(&self, atom: &Atom<ObjectId>) -> Option<Fact> {
-        let predicate = atom.predicate.index();
-        let row = self.reachable.relations[predicate].find(&atom.arguments)?;
-        Some(self.first[predicate] + row)
+    fn new_fact(&mut self, fact: RawFact) -> Fact {
+        let number = u32::try_from(self.raw.facts.len()).expect("fewer than 2^32 facts");
+        self.raw.facts.push(fact);
+        // What axioms derive is known once all axioms are.
+        self.raw.in_init.push(false);
+        self.complement.push(None);
+        number
     }
-}
 
-/// Numbers the facts, gives complements to those that a condition negates, and writes out every
-/// reachable action.
-pub(super) fn instantiate(problem: &Problem, reachable: &Reachable) -> Result<Raw, GroundError> {
-    let mut raw = Raw::default();
-    let mut first = Vec::new();
-    for (predicate, relation) in reachable.relations.iter().enumerate() {
-        first.push(u32::try_from(raw.atoms.len()).expect("fewer than 2^32 facts"));
-        for row in 0..relation.len() {
-            let atom = Atom {
-                predicate: homing_pddl::model::PredicateId::from_index(predicate),
-                arguments: relation.row(row).to_vec(),
-            };
-            raw.atoms.push((atom, true));
-            raw.in_init.push(row < reachable.init_len[predicate]);
+    /// The complement of a fact.
+    fn complement(&mut self, fact: Fact) -> Fact {
+        if let Some(known) = self.complement[fact as usize] {
+            return known;
         }
+        let complement = self.new_fact(RawFact {
+            atom: self.raw.facts[fact as usize].atom.clone(),
+            positive: false,
+            is_helper: false,
+            complement_of: Some(fact),
+            level: None,
+        });
+        self.raw.in_init[complement as usize] = !self.raw.in_init[fact as usize];
+        self.complement[fact as usize] = Some(complement);
+        self.raw.has_complements = true;
+        complement
     }
-    let mut facts = Facts {
-        reachable,
-        first,
-        complement: vec![None; raw.atoms.len()],
-        key: Vec::new(),
-    };
-    add_complements(problem, &mut facts, &mut raw);
 
-    let costs = CostTable::new(problem);
-    for (index, schema) in problem.domain.actions.iter().enumerate() {
-        for arguments in reachable.arguments[index].rows() {
-            write_action(schema, arguments, &mut facts, &mut raw);
-            raw.schema.push(SchemaId::from_index(index));
-            raw.arguments.push_row(arguments.iter().copied());
-            raw.cost.push(costs.cost(problem, schema, arguments)?);
+    fn new_helper(&mut self) -> Fact {
+        let predicate = PredicateId::from_index(self.problem.domain.predicates.len());
+        self.new_fact(RawFact {
+            atom: Atom {
+                predicate,
+                arguments: Vec::new(),
+            },
+            positive: true,
+            is_helper: true,
+            complement_of: None,
+            level: Some(0),
+        })
+    }
+
+    fn add_axiom(&mut self, head: Fact, body: Vec<Fact>) {
+        self.raw.axioms.head.push(head);
+        self.raw.axioms.body.push_row(body);
+    }
+
+    /// The lowest level at which all of these are known.
+    fn level_of(&self, body: &[Fact]) -> u32 {
+        let level = |&fact: &Fact| {
+            let fact = &self.raw.facts[fact as usize];
+            match fact.complement_of {
+                Some(negated) => self.raw.facts[negated as usize]
+                    .level
+                    .map(|level| level + 1),
+                None => fact.level,
+            }
+        };
+        body.iter().filter_map(level).max().unwrap_or(0)
+    }
+
+    /// Writes the axioms of derived predicates.
+    fn axioms(&mut self, watch: &mut dyn Watch) -> Result<(), GroundError> {
+        if self.problem.domain.axioms.is_empty() {
+            return Ok(());
         }
-    }
-    write_goal(problem, &facts, &mut raw)?;
-    Ok(raw)
-}
-
-fn add_complements(problem: &Problem, facts: &mut Facts<'_>, raw: &mut Raw) {
-    let mut negated: Vec<Fact> = Vec::new();
-    for (index, schema) in problem.domain.actions.iter().enumerate() {
-        for literal in schema
-            .precondition
-            .literals
-            .iter()
-            .filter(|literal| !literal.positive)
-        {
-            for arguments in facts.reachable.arguments[index].rows() {
-                negated.extend(facts.find(&literal.atom, arguments));
+        let mut pace = Pace::building(watch, "axioms")?;
+        let levels = super::strata::predicate_levels(&self.problem.domain);
+        for fact in &mut self.raw.facts {
+            fact.level = levels[fact.atom.predicate.index()];
+        }
+        let mut bodies: Vec<Vec<NodeId>> = vec![Vec::new(); self.raw.facts.len()];
+        for (rule, rows) in self.program.rules.iter().zip(&self.reachable.arguments) {
+            if rule.origin != Origin::Axiom {
+                continue;
+            }
+            for arguments in rows.rows() {
+                pace.work(8)?;
+                let head = self.find(&rule.add[0], arguments);
+                let body = self.node(rule, arguments);
+                bodies[head.expect("what an axiom adds is reachable") as usize].push(body);
             }
         }
-    }
-    for literal in problem
-        .goal
-        .literals
-        .iter()
-        .filter(|literal| !literal.positive)
-    {
-        negated.extend(facts.find_ground(&literal.atom));
-    }
-    negated.sort_unstable();
-    negated.dedup();
-    raw.has_complements = !negated.is_empty();
-    for fact in negated {
-        facts.complement[fact as usize] =
-            Some(u32::try_from(raw.atoms.len()).expect("fewer than 2^32 facts"));
-        raw.atoms.push((raw.atoms[fact as usize].0.clone(), false));
-        raw.in_init.push(!raw.in_init[fact as usize]);
-    }
-}
-
-fn write_action(
-    schema: &ActionSchema,
-    arguments: &[ObjectId],
-    facts: &mut Facts<'_>,
-    raw: &mut Raw,
-) {
-    for literal in &schema.precondition.literals {
-        let fact = facts.find(&literal.atom, arguments);
-        if literal.positive {
-            raw.pre
-                .push_item(fact.expect("the precondition of a reachable action is reachable"));
-        } else if let Some(fact) = fact {
-            let complement = facts.complement[fact as usize];
-            raw.pre
-                .push_item(complement.expect("every negated fact has a complement"));
+        self.definitions = Definitions::new(bodies, &self.builder.circuit, |fact| {
+            self.raw.facts[fact as usize].level.is_some()
+        });
+        for fact in 0..self.definitions.len() as Fact {
+            for at in 0..self.definitions.bodies(fact).len() {
+                pace.work(8)?;
+                let node = self.definitions.bodies(fact)[at];
+                let mut body = Vec::new();
+                if self.lower(node, &mut body) {
+                    self.add_axiom(fact, body);
+                }
+            }
         }
-        // A negated atom that is never reached holds always.
+        Ok(())
     }
-    raw.pre.end_row();
-    let add: Vec<Fact> = schema
-        .add
-        .iter()
-        .map(|atom| {
-            facts
-                .find(atom, arguments)
-                .expect("added facts are reachable")
-        })
-        .collect();
-    let mut del: Vec<Fact> = Vec::new();
-    for atom in &schema.del {
-        // Deleted and added: it ends up true.
-        del.extend(
-            facts
-                .find(atom, arguments)
-                .filter(|fact| !add.contains(fact)),
-        );
-    }
-    let complement = |&fact: &Fact| facts.complement[fact as usize];
-    raw.add
-        .push_row(add.iter().copied().chain(del.iter().filter_map(complement)));
-    raw.del
-        .push_row(del.iter().copied().chain(add.iter().filter_map(complement)));
-}
 
-fn write_goal(problem: &Problem, facts: &Facts<'_>, raw: &mut Raw) -> Result<(), GroundError> {
-    let name = |object: ObjectId| problem.objects[object.index()].name.as_str();
-    for equality in &problem.goal.equalities {
-        if (equality.left == equality.right) != equality.equal {
-            let text = format!("(= {} {})", name(equality.left), name(equality.right));
-            let goal = if equality.equal {
-                text
-            } else {
-                format!("(not {text})")
+    /// The whole condition of a rule as a node.
+    fn node(&mut self, rule: &'a Rule, arguments: &[ObjectId]) -> NodeId {
+        let mut env: Vec<Option<ObjectId>> = arguments.iter().map(|&o| Some(o)).collect();
+        let mut nodes = Vec::new();
+        for literal in &rule.condition.literals {
+            nodes.push(self.builder.literal(literal, &env));
+        }
+        for formula in &rule.condition.formulas {
+            nodes.push(self.builder.formula(formula, &mut env));
+        }
+        self.builder.circuit.join(true, &nodes)
+    }
+
+    fn is_derived(&self, fact: Fact) -> bool {
+        self.raw.facts[fact as usize].level.is_some()
+    }
+
+    /// Appends the facts that make a node true; `false` if nothing can.
+    fn lower(&mut self, node: NodeId, into: &mut Vec<Fact>) -> bool {
+        match self.builder.circuit.get(node).clone() {
+            Node::Literal(fact, true) => into.push(fact),
+            Node::Literal(fact, false) if self.is_derived(fact) => {
+                return self.lower_negation(fact, into);
+            }
+            Node::Literal(fact, false) => {
+                let complement = self.complement(fact);
+                into.push(complement);
+            }
+            Node::And(parts) => return parts.iter().all(|&part| self.lower(part, into)),
+            Node::Or(parts) => {
+                if parts.is_empty() {
+                    return false;
+                }
+                let helper = self.helper(node, &parts);
+                into.push(helper);
+            }
+        }
+        true
+    }
+
+    /// The fact that is true where one of `parts` is.
+    fn helper(&mut self, node: NodeId, parts: &[NodeId]) -> Fact {
+        if let Some(&known) = self.helpers.get(&node) {
+            return known;
+        }
+        let helper = self.new_helper();
+        self.helpers.insert(node, helper);
+        let mut level = 0;
+        for &part in parts {
+            let mut body = Vec::new();
+            if self.lower(part, &mut body) {
+                level = level.max(self.level_of(&body));
+                self.add_axiom(helper, body);
+            }
+        }
+        self.raw.facts[helper as usize].level = Some(level);
+        helper
+    }
+
+    /// Appends the facts that make a derived fact false.
+    ///
+    /// A fact that does not depend on itself is false where none of its axioms applies, and that is
+    /// a condition like any other. One that does is false where it cannot be derived: its complement
+    /// has no axioms, and its value follows from the fact's.
+    fn lower_negation(&mut self, fact: Fact, into: &mut Vec<Fact>) -> bool {
+        if self.definitions.is_recursive(fact) {
+            let complement = self.complement(fact);
+            into.push(complement);
+            return true;
+        }
+        for needed in self
+            .definitions
+            .negations_needed(fact, &self.builder.circuit)
+        {
+            let bodies = self.definitions.bodies(needed).to_vec();
+            let circuit = &mut self.builder.circuit;
+            let none: Vec<NodeId> = bodies.iter().map(|&body| circuit.negation(body)).collect();
+            let none = circuit.join(true, &none);
+            let mut facts = Vec::new();
+            let negation = self.lower(none, &mut facts).then_some(facts);
+            let negation = negation.map(|facts| {
+                if facts.len() <= 1 {
+                    return facts;
+                }
+                // What others build on stays small.
+                let helper = self.new_helper();
+                self.raw.facts[helper as usize].level = Some(self.level_of(&facts));
+                self.add_axiom(helper, facts);
+                vec![helper]
+            });
+            if let Some(facts) = &negation {
+                self.raw.negated.push((needed, facts.clone()));
+            }
+            self.definitions.set_negation(needed, negation);
+        }
+        match self.definitions.negation(fact) {
+            Some(facts) => {
+                into.extend_from_slice(facts);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The condition of a rule from literal `from` on.
+    fn condition(&mut self, rule: &'a Rule, from: usize, arguments: &[ObjectId]) -> Ground {
+        let mut facts = Vec::with_capacity(rule.condition.literals.len());
+        let mut nodes = Vec::new();
+        for literal in &rule.condition.literals[from..] {
+            let Literal { atom, positive } = literal;
+            match (self.find(atom, arguments), positive) {
+                (fact, true) => facts.push(fact.expect("what a join matched is reachable")),
+                // A negated atom that is never reached holds always.
+                (None, false) => {}
+                (Some(fact), false) if self.is_derived(fact) => {
+                    if !self.lower_negation(fact, &mut facts) {
+                        return Ground::Never;
+                    }
+                }
+                (Some(fact), false) => {
+                    let complement = self.complement(fact);
+                    facts.push(complement);
+                }
+            }
+        }
+        if !rule.condition.formulas.is_empty() {
+            let mut env: Vec<Option<ObjectId>> = arguments.iter().map(|&o| Some(o)).collect();
+            for formula in &rule.condition.formulas {
+                match self.builder.formula(formula, &mut env) {
+                    FALSE => return Ground::Never,
+                    TRUE => {}
+                    node => nodes.push(node),
+                }
+            }
+        }
+        if nodes.is_empty() {
+            return Ground::Alternatives(vec![facts]);
+        }
+        self.alternatives(facts, &nodes)
+    }
+
+    /// Facts and nodes that must all hold, with few disjunctions multiplied out.
+    fn alternatives(&mut self, facts: Vec<Fact>, nodes: &[NodeId]) -> Ground {
+        let all = self.builder.circuit.join(true, nodes);
+        let parts: Vec<NodeId> = match self.builder.circuit.get(all) {
+            Node::And(parts) => parts.to_vec(),
+            _ if all == FALSE => return Ground::Never,
+            _ => vec![all],
+        };
+        let choices: Vec<Vec<NodeId>> = parts
+            .iter()
+            .map(|&part| match self.builder.circuit.get(part) {
+                Node::Or(choices) => choices.to_vec(),
+                _ => vec![part],
+            })
+            .collect();
+        let count = choices
+            .iter()
+            .fold(1usize, |count, list| count.saturating_mul(list.len()));
+        let choices = match count <= MAX_ALTERNATIVES {
+            true => choices,
+            false => parts.into_iter().map(|part| vec![part]).collect(),
+        };
+        let mut alternatives = vec![facts];
+        for list in choices {
+            let mut longer = Vec::new();
+            for &choice in &list {
+                for facts in &alternatives {
+                    let mut facts = facts.clone();
+                    if self.lower(choice, &mut facts) {
+                        longer.push(facts);
+                    }
+                }
+            }
+            alternatives = longer;
+        }
+        if alternatives.is_empty() {
+            return Ground::Never;
+        }
+        Ground::Alternatives(alternatives)
+    }
+
+    /// What a rule adds and deletes, without complements; what it adds it does not delete.
+    fn changes(&mut self, rule: &Rule, arguments: &[ObjectId]) -> (Vec<Fact>, Vec<Fact>) {
+        let predicates = self.first.len();
+        let mut add: Vec<Fact> = Vec::with_capacity(rule.add.len());
+        for atom in &rule.add {
+            // Markers are no facts.
+            if atom.predicate.index() < predicates {
+                let fact = self.find(atom, arguments);
+                add.push(fact.expect("added facts are reachable"));
+            }
+        }
+        let mut del: Vec<Fact> = Vec::with_capacity(rule.del.len());
+        for atom in &rule.del {
+            let fact = self.find(atom, arguments);
+            del.extend(fact.filter(|fact| !add.contains(fact)));
+        }
+        (add, del)
+    }
+
+    /// The marker that an action rule with conditional effects adds.
+    fn marker_of(&self, rule: &Rule) -> Option<usize> {
+        let last = rule.add.last()?.predicate.index();
+        (last >= self.first.len()).then_some(last)
+    }
+
+    fn actions(&mut self, watch: &mut dyn Watch) -> Result<(), GroundError> {
+        let costs = CostTable::new(self.problem);
+        let rules = self.program.rules.iter().zip(&self.reachable.arguments);
+        for (index, (rule, rows)) in rules.enumerate() {
+            let Origin::Action(schema_id) = rule.origin else {
+                continue;
             };
-            return Err(GroundError::Unsolvable { goal });
+            let schema = &self.problem.domain.actions[schema_id.index()];
+            let marker = self.marker_of(rule);
+            if marker.is_some() {
+                self.copies.insert(index, vec![0..0; rows.len()]);
+            }
+            for arguments in rows.rows() {
+                let from = self.raw.cost.len();
+                let Ground::Alternatives(alternatives) = self.condition(rule, 0, arguments) else {
+                    continue;
+                };
+                let (add, del) = self.changes(rule, arguments);
+                let shown = &arguments[..schema.parameters.len()];
+                let cost = costs.cost(self.problem, schema, shown)?;
+                for pre in alternatives {
+                    let raw = &mut self.raw;
+                    raw.pre.push_row(pre);
+                    raw.add.push_row(add.iter().copied());
+                    raw.del.push_row(del.iter().copied());
+                    raw.schema.push(schema_id);
+                    raw.arguments.push_row(shown.iter().copied());
+                    raw.cost.push(cost);
+                    poll(raw.cost.len(), raw.cost.len(), watch)?;
+                }
+                if let Some(marker) = marker {
+                    let row = self.reachable.relations[marker].find(arguments);
+                    let row = row.expect("a reachable action has its marker") as usize;
+                    let copies = self.copies.get_mut(&index).expect("made above");
+                    copies[row] = from as u32..self.raw.cost.len() as u32;
+                }
+            }
         }
+        Ok(())
     }
-    for literal in &problem.goal.literals {
-        let fact = facts.find_ground(&literal.atom);
-        if literal.positive {
+
+    fn effects(&mut self, watch: &mut dyn Watch) -> Result<(), GroundError> {
+        let mut found: Vec<(u32, [Vec<Fact>; 3])> = Vec::new();
+        let copies = std::mem::take(&mut self.copies);
+        for (rule, rows) in self.program.rules.iter().zip(&self.reachable.arguments) {
+            let Origin::Effect(action) = rule.origin else {
+                continue;
+            };
+            let marker = rule.condition.literals[0].atom.predicate.index();
+            let copies = &copies[&action];
+            let own = self.program.arities[marker];
+            for arguments in rows.rows() {
+                let row = self.reachable.relations[marker].find(&arguments[..own]);
+                let copies = copies[row.expect("its action is reachable") as usize].clone();
+                if copies.is_empty() {
+                    continue;
+                }
+                let Ground::Alternatives(alternatives) = self.condition(rule, 1, arguments) else {
+                    continue;
+                };
+                let (add, del) = self.changes(rule, arguments);
+                for condition in alternatives {
+                    for action in copies.clone() {
+                        found.push((action, [condition.clone(), add.clone(), del.clone()]));
+                    }
+                }
+                poll(found.len(), self.raw.cost.len(), watch)?;
+            }
+        }
+        found.sort_by_key(|effect| effect.0);
+        let effects = &mut self.raw.effects;
+        for (action, [condition, add, del]) in found {
+            effects.action.push(action);
+            effects.condition.push_row(condition);
+            effects.add.push_row(add);
+            effects.del.push_row(del);
+        }
+        Ok(())
+    }
+
+    fn goal(&mut self) -> Result<(), GroundError> {
+        let problem = self.problem;
+        let goal = &problem.goal;
+        let name = |object: ObjectId| problem.objects[object.index()].name.as_str();
+        for equality in &goal.equalities {
+            if (equality.left == equality.right) != equality.equal {
+                let text = format!("(= {} {})", name(equality.left), name(equality.right));
+                let goal = if equality.equal {
+                    text
+                } else {
+                    format!("(not {text})")
+                };
+                return Err(GroundError::Unsolvable { goal });
+            }
+        }
+        for literal in &goal.literals {
+            let atom = &literal.atom;
+            let predicate = atom.predicate.index();
+            let row = self.reachable.relations[predicate].find(&atom.arguments);
+            let fact = row.map(|row| self.first[predicate] + row);
             let unreachable = || GroundError::Unsolvable {
-                goal: show(problem, &literal.atom, true),
+                goal: show(problem, atom, literal.positive),
             };
-            raw.goal.push(fact.ok_or_else(unreachable)?);
-        } else if let Some(fact) = fact {
-            raw.goal
-                .push(facts.complement[fact as usize].expect("negated facts have complements"));
+            match (fact, literal.positive) {
+                (Some(fact), true) => self.raw.goal.push(fact),
+                (None, true) => return Err(unreachable()),
+                (None, false) => {}
+                (Some(fact), false) if self.is_derived(fact) => {
+                    let mut facts = Vec::new();
+                    if !self.lower_negation(fact, &mut facts) {
+                        return Err(unreachable());
+                    }
+                    let text = show(problem, atom, false);
+                    let texts = facts.iter().map(|&fact| (fact, text.clone()));
+                    self.raw.goal_texts.extend(texts);
+                    self.raw.goal.append(&mut facts);
+                }
+                (Some(fact), false) => {
+                    let complement = self.complement(fact);
+                    self.raw.goal.push(complement);
+                }
+            }
         }
+        for formula in &goal.formulas {
+            let shown = ShownFormula {
+                formula,
+                domain: &problem.domain,
+                objects: &problem.objects,
+                scope: &[],
+            };
+            let text = shown.to_string();
+            let node = self.builder.formula(formula, &mut Vec::new());
+            let mut facts = Vec::new();
+            if !self.lower(node, &mut facts) {
+                return Err(GroundError::Unsolvable { goal: text });
+            }
+            let texts = facts.iter().map(|&fact| (fact, text.clone()));
+            self.raw.goal_texts.extend(texts);
+            self.raw.goal.append(&mut facts);
+        }
+        Ok(())
+    }
+
+    /// Whatever adds a fact deletes its complement, and the other way round.
+    fn write_complements(&mut self) {
+        if !self.raw.has_complements {
+            return;
+        }
+        let complement = &self.complement;
+        let raw = &mut self.raw;
+        for (add, del) in [
+            (&mut raw.add, &mut raw.del),
+            (&mut raw.effects.add, &mut raw.effects.del),
+        ] {
+            let (mut new_add, mut new_del) = (Csr::default(), Csr::default());
+            for (add, del) in add.rows().zip(del.rows()) {
+                let complements = |facts: &[Fact]| -> Vec<Fact> {
+                    let facts = facts.iter();
+                    facts
+                        .filter_map(|&fact| complement[fact as usize])
+                        .collect()
+                };
+                new_add.push_row(add.iter().copied().chain(complements(del)));
+                new_del.push_row(del.iter().copied().chain(complements(add)));
+            }
+            (*add, *del) = (new_add, new_del);
+        }
+    }
+}
+
+/// Asks the watch now and then, by a count of work.
+fn poll(work: usize, actions: usize, watch: &mut dyn Watch) -> Result<(), GroundError> {
+    if work.is_multiple_of(POLL_EVERY)
+        && let Some(stop) = watch.poll(Progress::Grounding { actions })
+    {
+        return Err(stop.into());
     }
     Ok(())
 }

@@ -1,20 +1,21 @@
-//! How an action schema's arguments are found: a sequence of look-ups, planned once.
+//! How a rule's arguments are found: a sequence of look-ups, planned once.
 //!
 //! A plan begins with the arguments of one fact (the trigger) and binds the remaining parameters
 //! literal by literal, the most selective first, testing everything as soon as it can be tested.
 
-use homing_pddl::model::{ActionSchema, Atom, ObjectId, Term};
+use homing_pddl::model::{Atom, ObjectId, Term};
 
+use super::program::Rule;
 use super::relation::{IndexId, Relation};
 
 /// What the planner of joins needs to know of the problem.
 pub(super) struct Context<'a> {
     pub(super) relations: &'a mut [Relation],
-    /// Predicates that some action adds: their relations grow while joins run.
+    /// Predicates that some rule adds: their relations grow while joins run.
     pub(super) grows: &'a [bool],
-    /// Predicates that some action deletes.
+    /// Predicates that some rule deletes.
     pub(super) deleted: &'a [bool],
-    /// For each parameter of the schema, the objects that fit its types.
+    /// For each parameter of the rule, the objects that fit its types.
     pub(super) candidates: &'a [Vec<ObjectId>],
 }
 
@@ -31,7 +32,7 @@ pub(super) enum Lookup {
 
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Match a positive literal of the precondition.
+    /// Match a positive literal of the condition.
     Match {
         literal: usize,
         lookup: Lookup,
@@ -67,18 +68,14 @@ pub(super) struct JoinPlan {
 }
 
 impl JoinPlan {
-    /// Plans the join of `schema`, begun by a fact that matches literal `trigger`.
-    pub(super) fn new(
-        schema: &ActionSchema,
-        trigger: Option<usize>,
-        context: &mut Context<'_>,
-    ) -> Self {
-        let literals = &schema.precondition.literals;
+    /// Plans the join of a rule, begun by a fact that matches literal `trigger`.
+    pub(super) fn new(rule: &Rule, trigger: Option<usize>, context: &mut Context<'_>) -> Self {
+        let literals = &rule.condition.literals;
         let mut planner = Planner {
-            schema,
+            rule,
             context,
-            bound: vec![false; schema.parameters.len()],
-            tested_equality: vec![false; schema.precondition.equalities.len()],
+            bound: vec![false; rule.parameters.len()],
+            tested_equality: vec![false; rule.condition.equalities.len()],
             tested_negative: vec![false; literals.len()],
             plan: Self {
                 steps: Vec::new(),
@@ -129,7 +126,7 @@ fn parameters(atom: &Atom<Term>) -> impl Iterator<Item = usize> {
 }
 
 struct Planner<'a, 'b> {
-    schema: &'a ActionSchema,
+    rule: &'a Rule,
     context: &'a mut Context<'b>,
     bound: Vec<bool>,
     tested_equality: Vec<bool>,
@@ -153,13 +150,13 @@ impl Planner<'_, '_> {
                 tests.push(Test::Fits(parameter));
             }
         }
-        for (index, equality) in self.schema.precondition.equalities.iter().enumerate() {
+        for (index, equality) in self.rule.condition.equalities.iter().enumerate() {
             let known = self.is_known(equality.left) && self.is_known(equality.right);
             if known && !std::mem::replace(&mut self.tested_equality[index], true) {
                 tests.push(Test::Equality(index));
             }
         }
-        for (index, literal) in self.schema.precondition.literals.iter().enumerate() {
+        for (index, literal) in self.rule.condition.literals.iter().enumerate() {
             let testable = !literal.positive
                 && !self.context.deleted[literal.atom.predicate.index()]
                 && literal
@@ -176,8 +173,8 @@ impl Planner<'_, '_> {
 
     /// A parameter that an equality gives, now that the other side is known.
     fn assignable(&self) -> Option<(usize, Term)> {
-        self.schema
-            .precondition
+        self.rule
+            .condition
             .equalities
             .iter()
             .filter(|equality| equality.equal)
@@ -220,7 +217,7 @@ impl Planner<'_, '_> {
     }
 
     fn add_match(&mut self, literal: usize, trigger: Option<usize>) {
-        let atom = &self.schema.precondition.literals[literal].atom;
+        let atom = &self.rule.condition.literals[literal].atom;
         let mut known = Vec::new();
         let mut key = Vec::new();
         let mut binds: Vec<(usize, usize)> = Vec::new();
@@ -249,7 +246,7 @@ impl Planner<'_, '_> {
             Lookup::Index(relation.index_by(&known), key)
         };
         let same_predicate = trigger.is_some_and(|trigger| {
-            self.schema.precondition.literals[trigger].atom.predicate == atom.predicate
+            self.rule.condition.literals[trigger].atom.predicate == atom.predicate
         });
         let fresh = binds.iter().map(|&(_, parameter)| parameter).collect();
         self.plan.steps.push(Step::Match {

@@ -101,9 +101,9 @@ impl HeuristicKind {
     ) -> Result<Box<dyn Heuristic + Send + 't>, Stop> {
         Ok(match self {
             Self::Blind => Box::new(Blind::new(task)),
-            Self::Max => Box::new(Max::new(task, costs)),
-            Self::Add => Box::new(Add::new(task, costs)),
-            Self::Ff => Box::new(Ff::new(task, costs)),
+            Self::Max => Box::new(Max::watched(task, costs, watch)?),
+            Self::Add => Box::new(Add::watched(task, costs, watch)?),
+            Self::Ff => Box::new(Ff::watched(task, costs, watch)?),
             Self::Landmarks => Box::new(LandmarkCount::new(task, watch)?),
         })
     }

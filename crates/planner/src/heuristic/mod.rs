@@ -72,6 +72,12 @@ pub enum Costs {
     Task,
     /// 1 each.
     Unit,
+    /// What the problem says, times a factor, and 1 on top: among plans of one cost the shorter is
+    /// the cheaper, and no action is free. Costs saturate.
+    Scaled {
+        /// The factor.
+        factor: u32,
+    },
 }
 
 impl Costs {
@@ -86,6 +92,10 @@ impl Costs {
         match self {
             Self::Task => task.cost(action),
             Self::Unit => 1,
+            Self::Scaled { factor } => {
+                let scaled = task.cost(action).saturating_mul(factor);
+                scaled.saturating_add(1)
+            }
         }
     }
 }

@@ -15,9 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::csr::Csr;
 use crate::heuristic::relaxation::Relaxation;
 use crate::heuristic::{Costs, Ff};
-use crate::invariants::mutex_groups;
-use crate::task::{ActionId, PropId, Task};
-use crate::watch::{Progress, Stop, Watch};
+use crate::task::{PropId, Task};
+use crate::watch::{Pace, Progress, Stop, Watch};
 
 /// Disjunctions of more facts say too little to be worth counting.
 const MAX_DISJUNCTS: usize = 4;
@@ -83,8 +82,14 @@ impl Landmarks {
         for fact in &facts {
             let to = add(vec![fact.prop], &mut landmarks);
             for &later in &fact.needed_for {
-                let later = add(vec![later], &mut landmarks);
-                landmarks[later as usize].before.push(to);
+                // What is derived comes about together with what it follows from, not after it.
+                if !task.is_derived(later) {
+                    let later = add(vec![later], &mut landmarks);
+                    landmarks[later as usize].before.push(to);
+                }
+            }
+            if task.is_derived(fact.prop) {
+                continue;
             }
             for &pre in &fact.common_pre {
                 let from = add(vec![pre], &mut landmarks);
@@ -96,7 +101,7 @@ impl Landmarks {
             }
         }
         let mut found = Self { landmarks };
-        found.add_reasonable_orders(task);
+        found.add_reasonable_orders(task, watch)?;
         for landmark in &mut found.landmarks {
             landmark.before.extend_from_slice(&landmark.just_before);
             for list in [&mut landmark.before, &mut landmark.just_before] {
@@ -114,10 +119,13 @@ impl Landmarks {
 
     /// Orders A before B where B must be true at the end, and what comes just before A, or A
     /// itself, excludes B. Orders that would close a cycle are left out.
-    fn add_reasonable_orders(&mut self, task: &Task) {
-        let groups = mutex_groups(task);
+    fn add_reasonable_orders(&mut self, task: &Task, watch: &mut dyn Watch) -> Result<(), Stop> {
+        let progress = Progress::Landmarks {
+            found: self.landmarks.len(),
+        };
+        let mut pace = Pace::new(watch, progress)?;
         let groups_of = Csr::from_pairs(task.propositions.len(), 0u32, || {
-            groups.iter().enumerate().flat_map(|(index, group)| {
+            task.mutex_groups().enumerate().flat_map(|(index, group)| {
                 group.iter().map(move |prop| (prop.index(), index as u32))
             })
         });
@@ -137,6 +145,7 @@ impl Landmarks {
                 continue;
             }
             for &b in &goals {
+                pace.work(1 + landmark.just_before.len())?;
                 let goal = self.landmarks[b].facts[0];
                 let interferes = |index: &u32| {
                     let facts = &self.landmarks[*index as usize].facts;
@@ -148,46 +157,58 @@ impl Landmarks {
                 }
             }
         }
-        for (a, b) in orders {
-            if !self.comes_before(b, a) {
+        let mut seen = vec![0; self.landmarks.len()];
+        for (number, (a, b)) in orders.into_iter().enumerate() {
+            if !self.comes_before(b, a, (&mut seen, number as u32 + 1), &mut pace)? {
                 self.landmarks[b as usize].before.push(a);
             }
         }
+        Ok(())
     }
 
-    /// Whether the orders say that `a` comes before `b`.
-    fn comes_before(&self, a: u32, b: u32) -> bool {
-        let mut seen = vec![false; self.landmarks.len()];
+    /// Whether the orders say that `a` comes before `b`. What is met on the way is marked in `seen`
+    /// with a number that is not there yet.
+    fn comes_before(
+        &self,
+        a: u32,
+        b: u32,
+        (seen, mark): (&mut [u32], u32),
+        pace: &mut Pace<'_>,
+    ) -> Result<bool, Stop> {
         let mut open = vec![b];
         while let Some(index) = open.pop() {
             if index == a {
-                return true;
+                return Ok(true);
             }
-            if std::mem::replace(&mut seen[index as usize], true) {
+            if std::mem::replace(&mut seen[index as usize], mark) == mark {
                 continue;
             }
             let landmark = &self.landmarks[index as usize];
+            pace.work(1 + landmark.before.len() + landmark.just_before.len())?;
             open.extend_from_slice(&landmark.before);
             open.extend_from_slice(&landmark.just_before);
         }
-        false
+        Ok(false)
     }
 }
 
 /// Tests the facts of a relaxed plan: those without which the goal cannot be reached.
 fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
     let mut candidates: BTreeSet<PropId> = task.goal.iter().copied().collect();
-    if let Some(plan) = Ff::new(task, Costs::Unit).relaxed_plan(&task.initial_state()) {
-        candidates.extend(plan.iter().flat_map(|&action| task.pre(action)).copied());
+    if let Some(facts) =
+        Ff::watched(task, Costs::Unit, watch)?.relaxed_plan_facts(&task.initial_state())
+    {
+        candidates.extend(facts);
     }
-    let achievers = Csr::from_pairs(task.propositions.len(), ActionId(0), || {
-        task.actions().flat_map(|action| {
-            task.add(action)
-                .iter()
-                .map(move |prop| (prop.index(), action))
+    // Achievers are rules: actions, their conditional effects, axioms.
+    let achievers = Csr::from_pairs(task.propositions.len(), 0u32, || {
+        let rules = task.rule_add().rows().enumerate();
+        rules.flat_map(|(rule, added)| {
+            let added = added.iter();
+            added.map(move |prop| (prop.index(), rule as u32))
         })
     });
-    let mut relaxation = Relaxation::new(task, Costs::Unit);
+    let mut relaxation = Relaxation::watched(task, Costs::Unit, watch)?;
     let mut reached = Vec::new();
     let mut facts: Vec<Fact> = Vec::new();
     // Goals first: if the work runs out, these matter most.
@@ -218,11 +239,11 @@ fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
         if task.goal.iter().all(|goal| reached[goal.index()]) {
             continue;
         }
-        let first: Vec<ActionId> = achievers
+        let first: Vec<&[PropId]> = achievers
             .row(prop.index())
             .iter()
-            .copied()
-            .filter(|&action| task.pre(action).iter().all(|pre| reached[pre.index()]))
+            .map(|&rule| task.rule_pre().row(rule as usize))
+            .filter(|pre| pre.iter().all(|pre| reached[pre.index()]))
             .collect();
         let needed_for = candidates.iter().copied();
         facts.push(Fact {
@@ -230,7 +251,7 @@ fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
             needed_for: needed_for
                 .filter(|&other| other != prop && !reached[other.index()])
                 .collect(),
-            common_pre: common_pre(task, &first),
+            common_pre: common_pre(&first),
             disjunctions: disjunctions(task, &first),
         });
     }
@@ -253,31 +274,31 @@ impl Fact {
     }
 }
 
-/// What all actions need.
-fn common_pre(task: &Task, actions: &[ActionId]) -> Vec<PropId> {
-    let Some((&first, rest)) = actions.split_first() else {
+/// What all achievers need.
+fn common_pre(needed: &[&[PropId]]) -> Vec<PropId> {
+    let Some((&first, rest)) = needed.split_first() else {
         return Vec::new();
     };
-    let mut common = task.pre(first).to_vec();
-    for &action in rest {
-        common.retain(|prop| task.pre(action).binary_search(prop).is_ok());
+    let mut common = first.to_vec();
+    for pre in rest {
+        common.retain(|prop| pre.binary_search(prop).is_ok());
     }
     common
 }
 
-/// Small sets of facts of one predicate, none true at the start, one of which each action needs.
-fn disjunctions(task: &Task, actions: &[ActionId]) -> Vec<Vec<PropId>> {
+/// Small sets of facts of one predicate, none true at the start, one of which each achiever needs.
+fn disjunctions(task: &Task, needed: &[&[PropId]]) -> Vec<Vec<PropId>> {
     let mut by_predicate: BTreeMap<usize, (usize, BTreeSet<PropId>)> = BTreeMap::new();
-    for (index, &action) in actions.iter().enumerate() {
-        for &prop in task.pre(action) {
+    for (index, &pre) in needed.iter().enumerate() {
+        for &prop in pre {
             let proposition = &task.propositions[prop.index()];
-            if !proposition.positive {
+            if !proposition.positive || proposition.is_helper {
                 continue;
             }
             let (covered, facts) = by_predicate
                 .entry(proposition.atom.predicate.index())
                 .or_default();
-            // Covered counts the actions in order: one that was passed over stops the count.
+            // Covered counts the achievers in order: one that was passed over stops the count.
             if *covered == index {
                 *covered += 1;
             }
@@ -291,7 +312,7 @@ fn disjunctions(task: &Task, actions: &[ActionId]) -> Vec<Vec<PropId>> {
     };
     by_predicate
         .into_values()
-        .filter(|(covered, facts)| *covered == actions.len() && small(facts) && to_come(facts))
+        .filter(|(covered, facts)| *covered == needed.len() && small(facts) && to_come(facts))
         .map(|(_, facts)| facts.into_iter().collect())
         .collect()
 }
