@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use homing_learner::{
-    CutConfig, Cutter, GraphSpec, RankingConfig, TrainingProblem, TrainingSet, fit,
+    CountsConfig, CutConfig, Cutter, GraphSpec, RankingConfig, TrainingProblem, TrainingSet, fit,
 };
 use homing_nlm::SplitMix64;
 use homing_pddl::{Source, read_problem};
@@ -69,8 +69,6 @@ fn set(options: &mut Options, name: &str, value: &str) {
         "from_trails" => cut.from_trails = number,
         "from_plans" => cut.from_plans = number,
         "trail_parts" => cut.trail_parts = number,
-        "fill" => cut.fill = number,
-        "room" => cut.room = number as usize,
         "repair" => cut.repair = number > 0.0,
         "shrink_plans" => cut.shrink_plans = number,
         "whole_types" => cut.whole_types = number,
@@ -137,7 +135,13 @@ fn run(file: &Path, task: &Task, options: &Options) -> bool {
     drop(report.cuts);
     let set = TrainingSet { problems };
     let spec = GraphSpec::of_tasks(&[task], 2, true);
-    let (function, fitted) = fit(&set, &spec, &RankingConfig::default(), options.seed);
+    let (function, fitted) = fit(
+        &set,
+        &spec,
+        &CountsConfig::default(),
+        &RankingConfig::default(),
+        options.seed,
+    );
     let fitting = start.elapsed().as_secs_f64() - cutting;
     let config = DeferredConfig {
         share: options.share,
