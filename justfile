@@ -21,3 +21,9 @@ fmt:
 # Accept changed message snapshots after reading them.
 accept-snapshots:
     INSTA_UPDATE=always cargo test --workspace
+
+# Licences, advisories and sources of dependencies, as deny.toml says. Installs cargo-deny if it is
+# missing (some minutes, once).
+deny:
+    cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny
+    cargo deny check

@@ -152,7 +152,7 @@ def part_of_suite(args, name, domain, wanted):
 
 
 def training(args, problems, domain, heuristic, seed, model):
-    return [args.homing, "train", problems, "--preset", "reference", "--steps", str(args.steps),
+    return [args.homing, "train", "--learner", "nlm", problems, "--preset", "reference", "--steps", str(args.steps),
             "--layers", LAYERS.get(domain, "5"), "--heuristic", heuristic, "--seed", str(seed), "--jobs", "1",
             "--no-log", "--checkpoint-every", "0", "--out", model]
 
@@ -197,7 +197,7 @@ def domain_jobs(args):
         model = args.out / "models" / f"domain-{folder.name}"
         jobs.append({"key": folder.name, "domain": folder.name, "problems": [name for _, name in chosen], "objects": [size for size, _ in chosen],
                      "steps": args.domain_steps,
-                     "command": [args.homing, "train", "--preset", "reference", "--unit-cost", "false", "--heuristic", "add", "--steps", str(args.domain_steps),
+                     "command": [args.homing, "train", "--learner", "nlm", "--preset", "reference", "--unit-cost", "false", "--heuristic", "add", "--steps", str(args.domain_steps),
                                  "--jobs", "1", "--no-log", "--checkpoint-every", "0", "--out", model,
                                  folder / "domain.pddl", *(folder / name for _, name in chosen)]})
     # The dear ones last.

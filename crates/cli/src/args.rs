@@ -82,6 +82,8 @@ pub(crate) enum Command {
                        domain.pddl problem.pddl\n  \
                        homing solve --model blocks.safetensors \\\n    \
                        --max-evaluations 100000 large.pddl\n  \
+                       homing solve --anytime --time-limit 60 --plan-file plan \\\n    \
+                       problem.pddl\n  \
                        homing solve --search astar --heuristic max \\\n    \
                        --time-limit 60 --memory-limit 4G problem.pddl\n\n\
                        An evaluation is one call of the heuristic on one state. The plan, the \
@@ -158,6 +160,15 @@ pub(crate) struct Solve {
     /// The part of the work that goes by the learned score, 0 to 1
     #[arg(long, default_value_t = LazyConfig::default().share, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) share: f64,
+
+    /// Make a plan shorter before it is shown, for a tenth of the work of the search at the most
+    #[arg(long, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]
+    pub(crate) improve: bool,
+
+    /// Go on after the first plan: look for better ones until a limit, Ctrl-C, or the optimum;
+    /// --plan-file NAME then writes each at once, to NAME.1, NAME.2, ...
+    #[arg(long, help_heading = "Plans")]
+    pub(crate) anytime: bool,
 
     /// Let every action cost 1, whatever the problem says
     #[arg(long, help_heading = "Search")]
@@ -268,6 +279,11 @@ pub(crate) fn simd_from_environment() -> anyhow::Result<Option<Simd>> {
     let simd = Simd::named(&name.to_string_lossy());
     let wrong = |error| Failure::because(Exit::BadInput, format!("HOMING_SIMD: {error}"));
     Ok(Some(simd.map_err(wrong)?))
+}
+
+/// `yes` or `no`.
+pub(crate) fn yes_or_no_parser() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {

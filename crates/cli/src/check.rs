@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
             print(&format!("ground task\n  unsolvable: {error}\n"))?;
             Ok(Exit::Success)
         }
-        Err(GroundError::Stopped(_)) => Err(Failure::silent(Exit::Interrupted)),
+        Err(GroundError::Stopped { .. }) => Err(Failure::silent(Exit::Interrupted)),
         Err(error @ GroundError::MissingCost { .. }) => {
             Err(Failure::because(Exit::BadPddl, error.to_string()))
         }

@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Evaluate) -> anyhow::Result<Exit> {
         jobs: arguments.jobs,
         records: arguments.out.clone(),
         plans: arguments.plans.clone(),
-        command: std::env::current_exe()?,
+        command: crate::command_file()?,
     };
     let progress = TaskProgress::new("runs");
     let record = homing::evaluate(&request, &progress);

@@ -1,7 +1,6 @@
 //! Exit codes, in Fast Downward's blocks (`docs/exit-codes.md`).
 
 use std::fmt;
-use std::process::ExitCode;
 
 use homing::{Blame, Outcome};
 
@@ -32,12 +31,6 @@ pub(crate) enum Exit {
     Unsupported = 34,
     /// Ended by Ctrl-C or a signal of the same meaning.
     Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
 }
 
 impl From<Blame> for Exit {

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Experiment) -> anyhow::Result<Exit> {
         file: arguments.file.clone(),
         folder: arguments.out.clone(),
         jobs: arguments.jobs,
-        command: std::env::current_exe()?,
+        command: crate::command_file()?,
     };
     let record = homing::experiment(&request, &progress);
     progress.finish();

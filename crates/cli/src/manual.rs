@@ -2,6 +2,7 @@
 //! from the one `clap::Command` of `args.rs`, so that a new subcommand is in it without a word here;
 //! the tests below say what they ask of it.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -134,8 +135,8 @@ fn broken(usage: &str) -> String {
 }
 
 /// Reads the command line; a mistake and a wish for help are errors.
-pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    let matches = finished().try_get_matches()?;
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let matches = finished().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 

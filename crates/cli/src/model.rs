@@ -1,60 +1,183 @@
 //! `homing model`.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-use homing::load_model;
-use homing_learner::Model;
+use homing::models::SHIPPED;
+use homing::{Error, load_model, load_model_for};
+use homing_learner::{AnyModel, CountsModel, Model, Signature};
+use homing_planner::ground;
 
 use crate::args::ModelCommand;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
+use crate::input::problem_source;
 use crate::output::print;
 use crate::train::args::ModelAction;
+use crate::train::candidates;
 
 pub(crate) fn run(arguments: &ModelCommand) -> anyhow::Result<Exit> {
-    let ModelAction::Show { file } = &arguments.action;
-    let model = load_model(file)?;
-    print(&text(&model)?)?;
+    match &arguments.action {
+        ModelAction::Show { file, features } => {
+            let text = match load_model(file)? {
+                AnyModel::Nlm(model) => of_network(&model)?,
+                AnyModel::Counts(model) => of_counts(&model, *features)?,
+            };
+            print(&text)?;
+        }
+        ModelAction::List => print(&list()?)?,
+        ModelAction::Trust { model, files, json } => print(&trust(model, files, *json)?)?,
+    }
     Ok(Exit::Success)
 }
 
-fn text(model: &Model) -> anyhow::Result<String> {
+/// Rows of a name and a value.
+#[derive(Default)]
+struct Rows(String);
+
+impl Rows {
+    fn row(&mut self, name: &str, value: impl std::fmt::Display) {
+        let _ = writeln!(self.0, "{name:<18} {value}");
+    }
+
+    fn signature(&mut self, signature: &Signature) {
+        let shapes = |list: &[(String, usize)]| {
+            let names: Vec<String> = list.iter().map(|(name, n)| format!("{name}/{n}")).collect();
+            names.join(" ")
+        };
+        self.row("predicates", shapes(&signature.predicates));
+        self.row("actions", shapes(&signature.actions));
+        let types: Vec<&str> = signature
+            .types
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        self.row(
+            "types",
+            if types.is_empty() {
+                "none".to_owned()
+            } else {
+                types.join(" ")
+            },
+        );
+    }
+}
+
+fn of_network(model: &Model) -> anyhow::Result<String> {
     let header = &model.header;
-    let mut text = String::new();
-    let mut row = |name: &str, value: String| {
-        let _ = writeln!(text, "{name:<18} {value}");
-    };
-    row("domain", header.domain.clone());
-    row("corrects", format!("h_{}", header.config.heuristic.name()));
-    row("seed", header.seed.to_string());
-    row("steps", header.steps.to_string());
-    row("goals reached", header.summary.goals.to_string());
-    row("episodes", header.summary.episodes.to_string());
-    row("problems", header.summary.problems.to_string());
-    row("last loss", format!("{:.6}", header.summary.loss));
-    row("parameters", model.parameters.len().to_string());
-    row("format", header.format_version.to_string());
-    row("trained by homing", header.revision.clone());
-    let shapes = |list: &[(String, usize)]| {
-        let names: Vec<String> = list.iter().map(|(name, n)| format!("{name}/{n}")).collect();
-        names.join(" ")
-    };
-    row("predicates", shapes(&header.signature.predicates));
-    row("actions", shapes(&header.signature.actions));
-    let types: Vec<&str> = header
-        .signature
-        .types
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
-    row(
-        "types",
-        if types.is_empty() {
-            "none".to_owned()
-        } else {
-            types.join(" ")
-        },
-    );
+    let mut rows = Rows::default();
+    rows.row("domain", &header.domain);
+    rows.row("corrects", format!("h_{}", header.config.heuristic.name()));
+    rows.row("seed", header.seed);
+    rows.row("steps", header.steps);
+    rows.row("goals reached", header.summary.goals);
+    rows.row("episodes", header.summary.episodes);
+    rows.row("problems", header.summary.problems);
+    rows.row("last loss", format!("{:.6}", header.summary.loss));
+    rows.row("parameters", model.parameters.len());
+    rows.row("format", header.format_version);
+    rows.row("trained by homing", &header.revision);
+    rows.signature(&header.signature);
+    let Rows(mut text) = rows;
     let _ = writeln!(text, "\n# configuration");
     text.push_str(&toml::to_string(&header.config)?);
+    Ok(text)
+}
+
+fn of_counts(model: &CountsModel, features: usize) -> anyhow::Result<String> {
+    let header = &model.header;
+    let report = &header.report;
+    let mut rows = Rows::default();
+    rows.row("domain", &header.domain);
+    rows.row("learner", "counts, by ranking");
+    rows.row("seed", header.seed);
+    rows.row("features", model.function.weights().len());
+    rows.row("rounds", header.graph.rounds);
+    rows.row("heads", header.heads);
+    if !header.heuristics.is_empty() {
+        let names: Vec<&str> = header.heuristics.iter().map(|(h, _)| h.name()).collect();
+        rows.row("heuristics", names.join(" "));
+    }
+    rows.row("pairs", report.fit.pairs);
+    rows.row("trained on", candidates::data(report));
+    rows.row("format", header.format_version);
+    rows.row("trained by homing", &header.revision);
+    rows.signature(&header.signature);
+    let Rows(mut text) = rows;
+    let _ = writeln!(
+        text,
+        "\n# candidates, compared on the {} largest problems\n{}",
+        report.held_out,
+        candidates::table(report)
+    );
+    let _ = writeln!(
+        text,
+        "# features that weigh most; less is better, so a search strives for those below 0"
+    );
+    for feature in model.features_in_words(features) {
+        let weights: Vec<String> = feature
+            .weights
+            .iter()
+            .map(|w| format!("{w:>8.3}"))
+            .collect();
+        let _ = writeln!(text, "{}  {}", weights.join(" "), feature.text);
+    }
+    let _ = writeln!(text, "\n# configuration");
+    text.push_str(&toml::to_string(&header.config)?);
+    Ok(text)
+}
+
+/// The models that ship.
+fn list() -> anyhow::Result<String> {
+    let mut text = format!(
+        "{:<22} {:>8} {:>7}  predicates\n",
+        "model", "features", "bytes"
+    );
+    for shipped in &SHIPPED {
+        let AnyModel::Counts(model) = shipped.load()? else {
+            return Err(Failure::because(Exit::Bug, "models of counts ship"));
+        };
+        let names = model.header.signature.predicates.iter();
+        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+        let _ = writeln!(
+            text,
+            "{:<22} {:>8} {:>7}  {}",
+            shipped.name,
+            model.function.weights().len(),
+            shipped.bytes.len(),
+            names.join(" ")
+        );
+    }
+    Ok(text)
+}
+
+/// How much of a problem a model has seen.
+fn trust(path: &Path, files: &[PathBuf], json: bool) -> anyhow::Result<String> {
+    let problem = problem_source(files)?.load()?.value;
+    let AnyModel::Counts(model) = load_model_for(path, &problem.domain)? else {
+        return Err(Failure::because(
+            Exit::BadInput,
+            format!(
+                "{} is a network: only models of counts can tell what they have seen",
+                path.display()
+            ),
+        ));
+    };
+    let task = ground(&problem, &mut ()).map_err(|error| Error::Ground { file: None, error })?;
+    let trust = model.trust(&task);
+    if json {
+        let object = serde_json::json!({
+            "all": trust.all, "known": trust.known, "share": trust.share(),
+        });
+        return Ok(format!("{object}\n"));
+    }
+    let mut text = String::new();
+    for (round, (known, all)) in trust.known.iter().zip(&trust.all).enumerate() {
+        let share = 100.0 * *known as f64 / (*all).max(1) as f64;
+        let _ = writeln!(
+            text,
+            "round {round}: {share:.2} % of colours seen in training"
+        );
+    }
+    let _ = writeln!(text, "in all:  {:.2} %", 100.0 * trust.share());
     Ok(text)
 }

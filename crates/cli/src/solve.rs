@@ -31,6 +31,8 @@ impl Solve {
                 },
                 learn: self.learn,
                 seed: self.seed,
+                improve: self.improve,
+                anytime: self.anytime,
                 simd: simd_from_environment()?,
             },
             limits: SolveLimits {
@@ -46,6 +48,9 @@ impl Solve {
 pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
     catch_interrupts();
     let request = arguments.request()?;
+    if arguments.anytime {
+        return crate::anytime::run(arguments, &request);
+    }
     let plan_file = arguments
         .plan_file
         .as_deref()
@@ -92,7 +97,7 @@ fn outcome_text(record: &SolveRecord) -> &'static str {
 }
 
 /// The summary, in the lines that the field's tools read.
-fn text(record: &SolveRecord, plan: Option<&str>) -> String {
+pub(crate) fn text(record: &SolveRecord, plan: Option<&str>) -> String {
     let mut text = String::new();
     let mut line = |content: String| {
         text.push_str(&content);
@@ -190,6 +195,8 @@ mod tests {
                             LearnWhen::Auto
                         },
                         seed: if search == SearchKind::Lazy { 5 } else { 0 },
+                        improve: with_model,
+                        anytime: with_model,
                         simd: None,
                     },
                     limits: SolveLimits {

@@ -72,12 +72,18 @@ pub(crate) fn tell(notice: &Notice) {
             learned.cut_seconds + learned.fit_seconds
         )),
         Notice::Unsolvable(error) => say(&format!("{error}\n")),
+        Notice::NotGrounded(error) => say(&format!("homing: {error}\n")),
         Notice::LeftOut { file, error } => say(&format!(
             "homing: {} is left out: {error}\n",
             file.display()
         )),
         Notice::Raised { field, value } => say(&format!(
             "homing: {field} is raised to {value}, the least with which a network can read this domain\n"
+        )),
+        Notice::FewWalked(data) => say(&format!(
+            "homing: only {} of the problems could be walked through, {} are too large: what was \
+             learnt may say little; smaller problems help, and so may a larger --budget\n",
+            data.walked, data.too_large
         )),
         Notice::SelectsBySuite { taken, of, domain } => say(&format!(
             "homing: snapshots are tried on {taken} of the {of} problems of `homing generate --suite validation --domain {domain}`\n"
@@ -141,6 +147,9 @@ fn line(planning: &PlanningProgress) -> String {
         Progress::Grounding { actions } => {
             format!("grounding: {actions} actions, {elapsed:.1} s")
         }
+        Progress::Reading => format!("reading, {elapsed:.1} s"),
+        Progress::Building { what } => format!("building {what}, {elapsed:.1} s"),
+        Progress::Improving { cost } => format!("improving a plan of cost {cost}, {elapsed:.1} s"),
         Progress::Landmarks { found } => format!("landmarks: {found}, {elapsed:.1} s"),
         Progress::Cutting { cuts, states } => {
             format!("cutting: {cuts} small problems, {states} states, {elapsed:.1} s")

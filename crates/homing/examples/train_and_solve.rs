@@ -13,12 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = folder.path().join("warehouse.safetensors");
 
     let small = vec![domain.clone(), warehouse.join("small")];
-    let mut request = TrainRequest::new(small, &model);
-    request.config.steps = 300;
-    let TrainEnd::Trained(training) = train(&request, &())? else {
+    let request = TrainRequest::new(small, &model);
+    let TrainEnd::Trained(_) = train(&request, &())? else {
         return Err("nobody stops it".into());
     };
-    assert!(training.goals > 0, "it met no goal");
 
     let large = warehouse.join("large/4-12-6-s1.pddl");
     let mut request = SolveRequest::new(ProblemSource::files(&domain, large));

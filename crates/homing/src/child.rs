@@ -78,6 +78,10 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
     if let Some(plan) = plan_file {
         put("--plan-file", plan.into());
     }
+    put(
+        "--improve",
+        if config.improve { "yes" } else { "no" }.into(),
+    );
     if config.search == SearchKind::Lazy {
         put("--learn", config.learn.name().into());
         put("--seed", config.seed.to_string().into());
@@ -91,6 +95,9 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
         switch(!config.lazy.landmarks, "--no-landmarks");
         switch(!config.lazy.preferred, "--no-preferred");
         switch(config.lazy.by_type, "--by-type");
+    }
+    if config.anytime {
+        arguments.push("--anytime".into());
     }
     if config.unit_cost {
         arguments.push("--unit-cost".into());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use homing_lab::experiment::SpecError;
 use homing_lab::record::RecordError;
 use homing_lab::{DomainName, ParameterError};
-use homing_learner::{ModelError, TrainError};
+use homing_learner::{LearnError, ModelError, TrainError};
 use homing_pddl::{Diagnostics, Severity};
 use homing_planner::{GroundError, PlanError};
 
@@ -66,6 +66,8 @@ pub enum Error {
         /// Why.
         error: TrainError,
     },
+    /// Nothing can be learnt by ranking.
+    Learn(LearnError),
     /// The place of a model is taken by a folder, which only several seeds need.
     ModelIsFolder {
         /// The folder.
@@ -200,6 +202,7 @@ impl fmt::Display for Error {
                 checkpoint: Some(path),
                 error,
             } => write!(f, "{}: {error}", path.display()),
+            Self::Learn(error) => write!(f, "{error}"),
             Self::ModelIsFolder { path } => {
                 write!(f, "cannot write {}: it is a folder", path.display())
             }

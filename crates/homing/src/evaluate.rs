@@ -11,6 +11,7 @@ use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::record::{self, Appender, Evaluation, ModelOfRun};
 use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::text_hash;
+use homing_learner::{AnyModel, ValueKind};
 use homing_planner::search::SearchOptions;
 use homing_planner::{HeuristicKind, SearchKind};
 use serde::{Deserialize, Serialize};
@@ -101,8 +102,8 @@ impl Run {
         let planned = &self.planned;
         let unknown = |error: homing_planner::UnknownName| Error::Request(error.to_string());
         let heuristic = match &planned.heuristic {
-            Some(name) => name.parse().map_err(unknown)?,
-            None => HeuristicKind::default(),
+            Some(name) if self.model.is_none() => name.parse().map_err(unknown)?,
+            _ => HeuristicKind::default(),
         };
         Ok(SolveRequest {
             problem: ProblemSource::files(&self.domain, &self.problem),
@@ -113,6 +114,8 @@ impl Run {
                 model: self.model.clone(),
                 weight: planned.weight.unwrap_or(SearchOptions::DEFAULT_WEIGHT),
                 unit_cost: planned.unit_cost,
+                // Records are of what a search finds.
+                improve: false,
                 ..SearchConfig::default()
             },
             limits: SolveLimits {
@@ -298,7 +301,8 @@ fn model_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 struct LoadedModel {
     file: PathBuf,
     of_run: ModelOfRun,
-    heuristic: HeuristicKind,
+    /// What records call its heuristic.
+    heuristic: &'static str,
 }
 
 /// All runs that are asked for. Every file is read once here, so that what is wrong with one shows
@@ -315,16 +319,22 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
         if index == 0 {
             name = domain_name(&domain_text, &problem.domain.name);
             for file in &models {
-                let model = load_model_for(file, &problem.domain)?;
+                let (heuristic, seed, steps) = match load_model_for(file, &problem.domain)? {
+                    AnyModel::Nlm(model) => {
+                        let header = &model.header;
+                        (header.config.heuristic.name(), header.seed, header.steps)
+                    }
+                    AnyModel::Counts(model) => (ValueKind::Counts.name(), model.header.seed, 0),
+                };
                 loaded.push(LoadedModel {
                     file: file.clone(),
                     of_run: ModelOfRun {
                         file: file.display().to_string(),
                         sha256: text_hash(&read_bytes(file)?),
-                        seed: model.header.seed,
-                        steps: model.header.steps,
+                        seed,
+                        steps,
                     },
-                    heuristic: model.header.config.heuristic,
+                    heuristic,
                 });
             }
         }
@@ -382,7 +392,7 @@ fn variants(
             variants.push((planned.clone(), None));
         }
         for model in models {
-            planned.heuristic = Some(model.heuristic.name().to_owned());
+            planned.heuristic = Some(model.heuristic.to_owned());
             planned.model = Some(model.of_run.clone());
             planned.key = planned.key_for(Some(&model.of_run.sha256));
             variants.push((planned.clone(), Some(model.file.clone())));

@@ -103,6 +103,47 @@ impl PlanFile {
     }
 }
 
+/// Plans one after the other, in `NAME.1`, `NAME.2` and so on.
+#[derive(Debug)]
+pub struct NumberedPlanFiles {
+    name: PathBuf,
+}
+
+impl NumberedPlanFiles {
+    /// Makes sure that such files can be written. Those of an earlier run go: a plan of theirs
+    /// would pass for the best of this one.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written, or an old one cannot be removed.
+    pub fn prepare(name: &Path) -> Result<Self, Error> {
+        let files = Self {
+            name: name.to_owned(),
+        };
+        PlanFile::prepare(&files.path(1))?;
+        let old = (1..).map(|number| files.path(number));
+        for path in old.take_while(|path| path.is_file()) {
+            std::fs::remove_file(&path).map_err(|error| Error::write(&path, error))?;
+        }
+        Ok(files)
+    }
+
+    fn path(&self, number: usize) -> PathBuf {
+        let mut name = self.name.clone().into_os_string();
+        name.push(format!(".{number}"));
+        name.into()
+    }
+
+    /// Writes the plan of a number, whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written after all.
+    pub fn write(&self, number: usize, text: &str) -> Result<(), Error> {
+        PlanFile::prepare(&self.path(number))?.write(text)
+    }
+}
+
 /// A reader that has gone away (`| head`) is no failure.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ use homing_planner::search::{
 use homing_planner::{Costs, Heuristic, HeuristicKind, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
 
+use crate::better::work_of;
 use crate::compute::compute;
 use crate::error::Error;
 use crate::observe::{Notice, Observer};
@@ -118,6 +119,8 @@ pub(crate) struct LazyResult {
     pub(crate) result: SearchResult,
     pub(crate) learned: Option<LearnedHere>,
     pub(crate) found_by: Option<Finder>,
+    /// The work of the search, in rough nanoseconds: counted, not timed.
+    pub(crate) work: u64,
 }
 
 /// Work of the classical search before the problem at hand is learnt from, in rough nanoseconds:
@@ -201,6 +204,7 @@ pub(crate) fn search(
             statistics: search.statistics(),
         },
         learned,
+        work: search.work(),
     })
 }
 
@@ -221,6 +225,7 @@ impl LazyResult {
     /// Of a search that does not learn.
     pub(crate) fn plain(result: SearchResult) -> Self {
         Self {
+            work: work_of(&result.statistics),
             result,
             learned: None,
             found_by: None,

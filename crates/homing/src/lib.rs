@@ -9,6 +9,7 @@
 #![doc = include_str!("../examples/train_and_solve.rs")]
 //! ```
 
+mod better;
 pub mod child;
 mod compute;
 mod error;
@@ -18,21 +19,23 @@ pub mod files;
 pub mod input;
 mod lazy;
 mod model;
+pub mod models;
 mod observe;
 mod report;
 pub mod resources;
 mod solve;
 pub mod train;
 
+pub use better::PlanFound;
 pub use error::{Blame, Error};
 pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate};
 pub use experiment::{ExperimentRecord, ExperimentRequest, experiment};
 pub use input::{Loaded, ProblemSource};
 pub use lazy::{LazyConfig, LearnWhen, LearnedHere};
-pub use model::{load_any_model_for, load_model, load_model_for};
+pub use model::{load_model, load_model_for};
 pub use observe::{LimitWatch, Notice, Observer, PlanningProgress};
 pub use report::{ReportRecord, ReportRequest, report};
 pub use solve::{
     Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest, TaskSize, solve, solve_task,
 };
-pub use train::{SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
+pub use train::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};

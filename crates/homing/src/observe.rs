@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use homing_lab::record::Evaluation;
 use homing_lab::schedule;
-use homing_learner::StepRecord;
+use homing_learner::{GatherReport, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Progress, Stop, Watch};
 
+use crate::better::PlanFound;
 use crate::lazy::LearnedHere;
-use crate::resources::resident_bytes;
+use crate::resources::MemoryGauge;
 use crate::solve::TaskSize;
 
 /// Is told what happens, and may end it. Every method has a default that does nothing; `&()` looks
@@ -27,8 +28,15 @@ pub trait Observer: Sync {
     /// How far grounding or a search is; ten times a second at the most.
     fn planning(&self, _progress: &PlanningProgress) {}
 
+    /// A plan was found that is better than all before it; `number` counts them from 1. Only where
+    /// better and better plans are asked for.
+    fn plan_found(&self, _number: usize, _plan: &PlanFound) {}
+
     /// A step of training has been taken.
     fn training_step(&self, _seed: u64, _record: &StepRecord) {}
+
+    /// Training by ranking has come further.
+    fn learning(&self, _seed: u64, _progress: &LearnProgress) {}
 
     /// A task of several has ended.
     fn task_ended(&self, _progress: schedule::Progress) {}
@@ -57,6 +65,8 @@ pub enum Notice {
     LearnedHere(LearnedHere),
     /// Grounding shows that there is no plan.
     Unsolvable(GroundError),
+    /// A limit ended grounding; the error says which action is to blame.
+    NotGrounded(GroundError),
     /// A problem is not trained on.
     LeftOut {
         /// Its file.
@@ -71,6 +81,8 @@ pub enum Notice {
         /// Its new value.
         value: usize,
     },
+    /// Few of the training problems could be walked through, since many are too large.
+    FewWalked(GatherReport),
     /// Snapshots are tried on problems of a suite.
     SelectsBySuite {
         /// How many problems.
@@ -100,8 +112,15 @@ const WORK_BETWEEN_LOOKS: u64 = 64;
 /// Looks at the clock come about this often.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// Memory is read, and progress told, at most this often.
-const BETWEEN_SLOW_LOOKS: Duration = Duration::from_millis(100);
+/// Progress is told at most this often.
+const BETWEEN_TELLING: Duration = Duration::from_millis(100);
+
+/// Memory is looked at no more often than this, and no less often than the second.
+const BETWEEN_MEMORY_LOOKS: [Duration; 2] =
+    [Duration::from_micros(500), Duration::from_millis(100)];
+
+/// No program fills memory faster: so many bytes a second.
+const FASTEST_GROWTH: f64 = 8e9;
 
 /// Watches time and memory for a search, and passes on to an observer what it sees.
 pub struct LimitWatch<'o> {
@@ -109,11 +128,13 @@ pub struct LimitWatch<'o> {
     start: Instant,
     time_limit: Option<Duration>,
     memory_limit: Option<u64>,
+    memory: MemoryGauge,
     last_work: u64,
     /// Evaluations or expansions until the next look.
     stride: u64,
     last_look: Instant,
-    last_slow_look: Instant,
+    next_memory_look: Instant,
+    last_told: Instant,
     search_start: Option<Instant>,
 }
 
@@ -128,12 +149,15 @@ impl<'o> LimitWatch<'o> {
         Self {
             observer,
             start: now,
-            time_limit: time_limit.map(Duration::from_secs_f64),
+            // A limit past the end of all clocks is none.
+            time_limit: time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok()),
             memory_limit,
+            memory: MemoryGauge::default(),
             last_work: 0,
             stride: 1,
             last_look: now,
-            last_slow_look: now,
+            next_memory_look: now,
+            last_told: now,
             search_start: None,
         }
     }
@@ -149,6 +173,24 @@ impl LimitWatch<'_> {
         } else if since < BETWEEN_LOOKS / 4 {
             self.stride = (self.stride * 2).min(WORK_BETWEEN_LOOKS);
         }
+    }
+
+    /// Whether memory is used up; the next look comes before it can be.
+    fn memory_used_up(&mut self, now: Instant) -> bool {
+        let Some(limit) = self.memory_limit else {
+            return false;
+        };
+        if now < self.next_memory_look {
+            return false;
+        }
+        let Some(resident) = self.memory.resident() else {
+            return false;
+        };
+        let room = limit.saturating_sub(resident);
+        let [least, most] = BETWEEN_MEMORY_LOOKS;
+        let soonest = Duration::from_secs_f64(room as f64 / FASTEST_GROWTH);
+        self.next_memory_look = now + soonest.clamp(least, most);
+        room == 0
     }
 }
 
@@ -179,12 +221,11 @@ impl Watch for LimitWatch<'_> {
         {
             return Some(Stop::Time);
         }
-        if now - self.last_slow_look >= BETWEEN_SLOW_LOOKS {
-            self.last_slow_look = now;
-            let over = |limit| resident_bytes().is_some_and(|bytes| bytes >= limit);
-            if self.memory_limit.is_some_and(over) {
-                return Some(Stop::Memory);
-            }
+        if self.memory_used_up(now) {
+            return Some(Stop::Memory);
+        }
+        if now - self.last_told >= BETWEEN_TELLING {
+            self.last_told = now;
             self.observer.planning(&PlanningProgress {
                 progress,
                 elapsed: now - self.start,
@@ -194,5 +235,11 @@ impl Watch for LimitWatch<'_> {
             });
         }
         None
+    }
+
+    fn room(&mut self, bytes: usize) -> Option<Stop> {
+        let limit = self.memory_limit?;
+        let resident = self.memory.resident()?;
+        (resident.saturating_add(bytes as u64) > limit).then_some(Stop::Memory)
     }
 }

@@ -23,9 +23,37 @@ fn status_bytes(field: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
+/// Tells the memory in use, and quickly: it keeps the system's file open.
+#[derive(Debug)]
+pub struct MemoryGauge {
+    file: Option<std::fs::File>,
+    page: u64,
+}
+
+impl Default for MemoryGauge {
+    fn default() -> Self {
+        Self {
+            file: std::fs::File::open("/proc/self/statm").ok(),
+            page: rustix::param::page_size() as u64,
+        }
+    }
+}
+
+impl MemoryGauge {
+    /// The resident set now; `None` where the system does not tell.
+    pub fn resident(&self) -> Option<u64> {
+        use std::os::unix::fs::FileExt;
+        let mut text = [0; 128];
+        let length = self.file.as_ref()?.read_at(&mut text, 0).ok()?;
+        let text = std::str::from_utf8(&text[..length]).ok()?;
+        let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+        Some(pages * self.page)
+    }
+}
+
 /// Memory in use now.
 pub fn resident_bytes() -> Option<u64> {
-    status_bytes("VmRSS")
+    MemoryGauge::default().resident()
 }
 
 /// The most memory that was in use.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{AnyModel, Simd};
+use homing_learner::{AnyModel, Simd, ValueKind};
 use homing_pddl::Problem;
 use homing_planner::search::{
     self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
@@ -16,11 +16,12 @@ use homing_planner::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::better::{Better, PlanFound, better};
 use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::input::ProblemSource;
 use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
-use crate::model::load_any_model_for;
+use crate::model::load_model_for;
 use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
 
@@ -71,6 +72,10 @@ pub struct SearchConfig {
     pub learn: LearnWhen,
     /// The seed of all that is drawn.
     pub seed: u64,
+    /// Whether a plan is made shorter before it is returned, where that costs little.
+    pub improve: bool,
+    /// Whether better plans are looked for after the first, until a limit or until there is none.
+    pub anytime: bool,
     /// Vector instructions that evaluate a model; the best the processor has by default.
     #[serde(with = "simd_name")]
     pub simd: Option<Simd>,
@@ -88,6 +93,8 @@ impl Default for SearchConfig {
             lazy: LazyConfig::default(),
             learn: LearnWhen::default(),
             seed: 0,
+            improve: true,
+            anytime: false,
             simd: None,
         }
     }
@@ -165,7 +172,8 @@ pub struct SolveRecord {
     pub domain: String,
     /// The problem's name.
     pub problem: String,
-    /// The heuristic; `H-` before it where a model corrects it.
+    /// The heuristic; `H-` before it where a network corrects it; `counts` where a model of
+    /// counts takes its place.
     pub heuristic: Option<String>,
     /// The model's file.
     pub model: Option<String>,
@@ -181,6 +189,13 @@ pub struct SolveRecord {
     pub plan_length: Option<usize>,
     /// Its cost.
     pub plan_cost: Option<u64>,
+    /// Every plan on the way to the best one, which is the last; only where better plans were asked
+    /// for.
+    #[serde(default)]
+    pub plans: Option<Vec<PlanFound>>,
+    /// Whether the plan is known to be optimal; only where better plans were asked for.
+    #[serde(default)]
+    pub optimal: Option<bool>,
     /// Whether it was replayed from the lifted actions and holds.
     pub validated: bool,
     /// The estimate of the initial state.
@@ -270,21 +285,25 @@ impl From<&Task> for TaskSize {
 
 /// Wall-clock and CPU time.
 #[derive(Clone, Copy)]
-struct Moment {
+pub(crate) struct Moment {
     wall: Instant,
     cpu: f64,
 }
 
 impl Moment {
-    fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self {
             wall: Instant::now(),
             cpu: cpu_seconds(),
         }
     }
 
-    fn wall_since(&self, earlier: &Self) -> Duration {
+    pub(crate) fn wall_since(&self, earlier: &Self) -> Duration {
         self.wall - earlier.wall
+    }
+
+    pub(crate) fn cpu_since(&self, earlier: &Self) -> f64 {
+        whole_nanoseconds(self.cpu - earlier.cpu)
     }
 }
 
@@ -319,13 +338,13 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     let problem = loaded.value;
     let config = &request.search;
     let model = match &config.model {
-        Some(path) => Some(load_any_model_for(path, &problem.domain)?),
+        Some(path) => Some(load_model_for(path, &problem.domain)?),
         None => None,
     };
     let parsed = Moment::now();
     let grounded = ground(&problem, &mut watch);
     let ready = Moment::now();
-    let (task, result) = match grounded {
+    let (task, result, better) = match grounded {
         Ok(task) => {
             observer.notice(&Notice::Grounded {
                 size: TaskSize::from(&task),
@@ -333,10 +352,11 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
                 grounding: ready.wall_since(&parsed),
             });
             let limits = &request.limits;
-            let result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
-            (Some(task), result)
+            let mut result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
+            let better = better(&task, &mut result, config, &start, &mut watch, observer)?;
+            (Some(task), result, better)
         }
-        Err(error) => (None, without_task(error, observer)?),
+        Err(error) => (None, without_task(error, observer)?, Better::default()),
     };
     let moments = Moments {
         start,
@@ -349,7 +369,7 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
         &problem,
         task.as_ref(),
         model.as_ref(),
-        &result,
+        (&result, better),
         &moments,
     )
 }
@@ -370,7 +390,8 @@ pub fn solve_task(
     let start = Moment::now();
     limits.check()?;
     let mut watch = limits.watch(observer);
-    let result = run(task, model, config, limits, &mut watch, observer)?;
+    let mut result = run(task, model, config, limits, &mut watch, observer)?;
+    let better = better(task, &mut result, config, &start, &mut watch, observer)?;
     let moments = Moments {
         start,
         parsed: start,
@@ -378,7 +399,14 @@ pub fn solve_task(
         end: Moment::now(),
     };
     let problem = task.problem();
-    make_record(config, problem, Some(task), model, &result, &moments)
+    make_record(
+        config,
+        problem,
+        Some(task),
+        model,
+        (&result, better),
+        &moments,
+    )
 }
 
 impl SolveLimits {
@@ -405,7 +433,12 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResul
             search::Outcome::Unsolvable
         }
         GroundError::MissingCost { .. } => return Err(Error::Ground { file: None, error }),
-        GroundError::Stopped(stop) => search::Outcome::LimitReached(Limit::Stopped(stop)),
+        GroundError::Stopped { stop, .. } => {
+            if stop != Stop::Interrupted {
+                observer.notice(&Notice::NotGrounded(error));
+            }
+            search::Outcome::LimitReached(Limit::Stopped(stop))
+        }
     };
     Ok(LazyResult::plain(SearchResult {
         outcome,
@@ -428,11 +461,7 @@ fn run(
     if config.search == SearchKind::Lazy {
         return lazy::search(task, model, config, counts, watch, observer);
     }
-    let costs = if config.unit_cost {
-        Costs::Unit
-    } else {
-        Costs::Task
-    };
+    let costs = Costs::unit_if(config.unit_cost);
     let options = SearchOptions {
         costs,
         weight: config.weight,
@@ -450,14 +479,16 @@ fn run(
         },
     };
     let result = config.search.run(task, heuristic.as_mut(), &options, watch);
-    Ok(LazyResult::plain(result))
+    let mut result = LazyResult::plain(result);
+    result.work += heuristic.work();
+    Ok(result)
 }
 
 /// What a learned heuristic is called in records.
 fn model_name(model: &AnyModel) -> String {
     match model {
         AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
-        AnyModel::Counts(_) => "H-counts".to_owned(),
+        AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
     }
 }
 
@@ -466,7 +497,7 @@ fn make_record(
     problem: &Arc<Problem>,
     task: Option<&Task>,
     model: Option<&AnyModel>,
-    found: &LazyResult,
+    (found, better): (&LazyResult, Better),
     moments: &Moments,
 ) -> Result<SolveRecord, Error> {
     let result = &found.result;
@@ -503,6 +534,8 @@ fn make_record(
         plan: plan.map(|plan| plan.steps.iter().map(ToString::to_string).collect()),
         plan_length: plan.map(|plan| plan.steps.len()),
         plan_cost: cost,
+        plans: better.plans,
+        optimal: better.optimal,
         validated: cost.is_some(),
         initial_h: statistics.initial_estimate,
         evaluations: statistics.evaluations,

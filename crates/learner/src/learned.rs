@@ -40,11 +40,7 @@ impl<'t> Learned<'t> {
         }
         let config = &model.header.config;
         let Compute { threads, simd } = compute.into();
-        let costs = if config.unit_cost {
-            Costs::Unit
-        } else {
-            Costs::Task
-        };
+        let costs = Costs::unit_if(config.unit_cost);
         Ok(Self {
             task,
             name: format!("H-{}", config.heuristic.name()),

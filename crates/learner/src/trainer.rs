@@ -103,11 +103,7 @@ impl<'t> Trainer<'t> {
             gamma: config.gamma,
             reward: config.reward,
         };
-        let costs = if config.unit_cost {
-            Costs::Unit
-        } else {
-            Costs::Task
-        };
+        let costs = Costs::unit_if(config.unit_cost);
         let (buckets, bucket_count) = buckets(&tasks, config.bucket_by);
         let mut spaces: Vec<StateSpace<'t>> = tasks
             .iter()

@@ -82,7 +82,7 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
 
 #[test]
 fn fast_equals_reference_up_to_arity_three() {
-    let mut rng = Rng(1);
+    let mut rng = Rng::new(1);
     let mut tally = Tally::default();
     for case in 0..400 {
         compare(&mut rng, case % 4, 6, &mut tally);
@@ -98,7 +98,7 @@ fn fast_equals_reference_up_to_arity_three() {
 
 #[test]
 fn fast_equals_reference_at_arity_four() {
-    let mut rng = Rng(2);
+    let mut rng = Rng::new(2);
     let mut tally = Tally::default();
     for _ in 0..25 {
         compare(&mut rng, 4, 4, &mut tally);
@@ -113,7 +113,7 @@ fn fast_equals_reference_at_arity_four() {
 
 #[test]
 fn fast_equals_reference_with_more_objects() {
-    let mut rng = Rng(3);
+    let mut rng = Rng::new(3);
     let mut tally = Tally::default();
     for _ in 0..12 {
         compare(&mut rng, 3, 10, &mut tally);
@@ -123,7 +123,7 @@ fn fast_equals_reference_with_more_objects() {
 
 #[test]
 fn reference_gradient_equals_finite_differences() {
-    let mut rng = Rng(4);
+    let mut rng = Rng::new(4);
     let mut checked = 0;
     for case in 0..60 {
         let config = random_config(&mut rng, case % 4);
@@ -163,7 +163,7 @@ fn reference_gradient_equals_finite_differences() {
 
 #[test]
 fn fast_equals_reference_at_the_ends_of_the_ranges() {
-    let mut rng = Rng(5);
+    let mut rng = Rng::new(5);
     for (max_arity, layers, features, objects) in [
         (3, 4, 64, 3),
         (3, 5, 61, 2),

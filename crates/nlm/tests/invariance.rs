@@ -38,7 +38,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 
 #[test]
 fn neither_batches_nor_threads_nor_layouts_change_a_bit() {
-    let mut rng = Rng(11);
+    let mut rng = Rng::new(11);
     for case in 0..40 {
         let objects = 1 + rng.below(if case % 8 == 0 { 20 } else { 9 });
         let count = 1 + rng.below(40);
@@ -76,7 +76,7 @@ fn neither_batches_nor_threads_nor_layouts_change_a_bit() {
 
 #[test]
 fn a_workspace_may_serve_any_network_and_object_count_in_turn() {
-    let mut rng = Rng(12);
+    let mut rng = Rng::new(12);
     let mut shared = Workspace::default();
     for case in 0..60 {
         let objects = 1 + rng.below(18);
@@ -111,7 +111,7 @@ fn structures_beside_it_change_no_bit_of_a_value() {
             ..NlmConfig::default()
         })
         .unwrap();
-        let mut rng = Rng(layers as u64);
+        let mut rng = Rng::new(layers as u64);
         let all: Vec<Structure> = (0..96)
             .map(|k| {
                 let mut s = Structure::new(if k % 24 == 23 { 19 } else { 5 + k % 2 });
@@ -168,7 +168,7 @@ proptest! {
 
     #[test]
     fn names_and_order_of_objects_do_not_matter(seed: u64, max_arity in 0usize..5) {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let objects = 1 + rng.below(if max_arity == 4 { 5 } else { 12 });
         let case = Case::new(&mut rng, max_arity, objects, 1);
         let mut names: Vec<usize> = (0..objects).collect();
@@ -186,7 +186,7 @@ proptest! {
 
     #[test]
     fn the_quotient_by_twins_has_the_same_value(seed: u64, max_arity in 0usize..4, distinct: bool) {
-        let mut rng = Rng(seed);
+        let mut rng = Rng::new(seed);
         let mut config = random_config(&mut rng, max_arity);
         config.distinct = distinct;
         let nlm = Nlm::new(config.clone()).unwrap();

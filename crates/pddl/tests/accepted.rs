@@ -1,6 +1,6 @@
 //! Spellings and shapes of PDDL that are read, and what is understood by them.
 
-use homing_pddl::model::{CostTerm, Requirement, Term};
+use homing_pddl::model::{CostTerm, Formula, Requirement, Term};
 use homing_pddl::{Diagnostics, Domain, Problem, Severity, Source, read_problem};
 
 fn read(domain: &str, problem: &str) -> (Option<Problem>, Diagnostics) {
@@ -416,4 +416,121 @@ fn every_valid_fixture_is_read_without_a_message_and_printed_back() {
         }
     }
     assert!(problems >= 20, "{problems}");
+}
+
+#[test]
+fn requirements_are_advice() {
+    let declared = ":typing :adl :fluents :durative-actions :preferences :constraints";
+    let domain = ROOMS.replace(":typing", declared);
+    let problem = sound(&domain, ROUND);
+    assert_eq!(problem.domain.requirements.len(), 7);
+    // What `:adl` includes need not be said again.
+    let domain = domain.replace(
+        "(at ?r ?from)\n",
+        "(and (at ?r ?from) (or (lit ?to) (not (= ?from ?to)) (exists (?m - room) (lit ?m))))\n",
+    );
+    assert_eq!(
+        sound(&domain, ROUND).domain.actions[0]
+            .precondition
+            .formulas
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn conditions_are_read_into_negation_normal_form() {
+    let domain = ROOMS.replace(":typing", ":adl").replace(
+        ":precondition (at ?r ?from)",
+        ":precondition (and (at ?r ?from)
+           (not (imply (lit ?to) (exists (?m - room) (and (lit ?m) (not (= ?m ?to)))))))",
+    );
+    let problem = sound(&domain, ROUND);
+    let condition = &problem.domain.actions[0].precondition;
+    assert_eq!(condition.literals.len(), 2);
+    assert!(condition.literals.iter().all(|literal| literal.positive));
+    let [Formula::Forall(variables, body)] = condition.formulas.as_slice() else {
+        panic!("{condition:?}");
+    };
+    assert_eq!(variables.len(), 1);
+    let Formula::Or(parts) = body.as_ref() else {
+        panic!("{body:?}");
+    };
+    let [Formula::Literal(literal), Formula::Equality(equality)] = parts.as_slice() else {
+        panic!("{parts:?}");
+    };
+    // The variable of the quantifier comes after the three parameters.
+    assert_eq!(literal.atom.arguments, [Term::Parameter(3)]);
+    assert!(!literal.positive && equality.equal);
+}
+
+#[test]
+fn effects_inside_one_another_carry_all_conditions() {
+    let domain = ROOMS.replace(":typing", ":adl").replace(
+        "(not (at ?r ?from))",
+        "(not (at ?r ?from))
+         (forall (?m - room) (when (or (lit ?m) (exists (?n - room) (lit ?n)))
+           (and (not (lit ?m)) (forall (?s - robot) (when (at ?s ?m) (at ?s ?to))))))",
+    );
+    let problem = sound(&domain, ROUND);
+    let [outer, inner] = problem.domain.actions[0].conditional.as_slice() else {
+        panic!("two effects");
+    };
+    assert_eq!((outer.parameters.len(), inner.parameters.len()), (1, 2));
+    assert_eq!((outer.del.len(), inner.add.len()), (1, 1));
+    assert_eq!(inner.condition.literals.len(), 1);
+    // What the outer condition binds is numbered after the variables of the effect around it.
+    let exists = |condition: &homing_pddl::model::Condition<Term>| match &condition.formulas[0] {
+        Formula::Or(parts) => match &parts[1] {
+            Formula::Exists(_, body) => match body.as_ref() {
+                Formula::Literal(literal) => literal.atom.arguments[0],
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(exists(&outer.condition), Term::Parameter(4));
+    assert_eq!(exists(&inner.condition), Term::Parameter(5));
+}
+
+#[test]
+fn a_derived_fact_cannot_be_given() {
+    let domain = ROOMS
+        .replace(":typing", ":adl :derived-predicates")
+        .replace(
+            "(:action",
+            "(:derived (dark) (forall (?m - room) (not (lit ?m)))) (:action",
+        );
+    sound(&domain, ROUND);
+    let (problem, messages) = read(&domain, &ROUND.replace("(:init", "(:init (dark)"));
+    assert!(problem.is_none());
+    assert!(
+        messages
+            .to_string()
+            .contains("the derived predicate `dark` cannot be given in the initial state"),
+        "{messages}"
+    );
+}
+
+#[test]
+fn numbers_that_nothing_asks_for_may_be_any() {
+    let domain = ROOMS.replace(
+        "(:action",
+        "(:functions (fuel ?r - robot) - number) (:action",
+    );
+    let problem = ROUND.replace("(:init", "(:init (= (fuel r2) -2.5)");
+    assert!(sound(&domain, &problem).values.is_empty());
+}
+
+#[test]
+fn names_may_end_in_a_dash() {
+    let problem = ROUND
+        .replace("hall attic - room", "hall- attic- - room")
+        .replace("hall)", "hall-)")
+        .replace("attic)", "attic-)");
+    assert_eq!(
+        names(sound(ROOMS, &problem).objects.iter().map(|o| &o.name)),
+        ["r2", "hall-", "attic-"]
+    );
 }

@@ -107,7 +107,7 @@ fn valid_files() -> &'static [(String, String)] {
     })
 }
 
-const WORDS: [&str; 92] = [
+const WORDS: [&str; 103] = [
     "(",
     "(",
     "(",
@@ -150,6 +150,8 @@ const WORDS: [&str; 92] = [
     ":negative-preconditions",
     ":action-costs",
     ":adl",
+    ":conditional-effects",
+    ":derived-predicates",
     ":",
     ":x",
     "(and",
@@ -160,6 +162,15 @@ const WORDS: [&str; 92] = [
     "(exists",
     "(when",
     "(imply",
+    "(forall (?x)",
+    "(exists (?y - object)",
+    "(forall ()",
+    "(when (clear ?x)",
+    "(not (and",
+    "(imply (clear ?x)",
+    "(:derived (clear ?x)",
+    "(or)",
+    "()",
     "(either",
     "(increase",
     "(assign",
@@ -208,6 +219,8 @@ fn soup() -> impl Strategy<Value = String> {
         "(define (domain blocks) ",
         "(define (domain blocks) (:predicates (on ?x ?y) (clear ?x)) ",
         "(define (domain blocks) (:predicates (clear ?x)) (:action a :parameters (?x) :precondition ",
+        "(define (domain blocks) (:predicates (on ?x ?y) (clear ?x)) (:action a :parameters (?x) :effect ",
+        "(define (domain blocks) (:predicates (on ?x ?y) (clear ?x)) (:derived (clear ?x) ",
         "(define (problem p) (:domain blocks) ",
         "(define (problem p) (:domain blocks) (:objects a b c) (:init ",
         "(define (problem p) (:domain blocks) (:objects a b c) (:init) (:goal ",

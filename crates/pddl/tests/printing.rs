@@ -135,33 +135,106 @@ impl Writer {
         Some(format!("( p{index} {} )", arguments.join(" ")))
     }
 
+    /// A formula, `None` where no atom fits. Quantifiers may hide variables further out.
+    fn formula(&mut self, terms: &[(String, Types)], depth: usize) -> Option<String> {
+        let choice = if depth == 0 { 0 } else { self.tape.below(12) };
+        match choice {
+            0..=4 => {
+                let formula = if !terms.is_empty() && self.tape.chance(4) {
+                    let left = self.tape.below(terms.len());
+                    let right = self.tape.below(terms.len());
+                    format!("( = {} {} )", terms[left].0, terms[right].0)
+                } else {
+                    self.atom(terms)?
+                };
+                Some(match self.tape.chance(3) {
+                    true => format!("( not {formula} )"),
+                    false => formula,
+                })
+            }
+            5..=7 => {
+                let word = ["and", "or"][self.tape.below(2)];
+                let parts: Vec<String> = (0..self.tape.below(4))
+                    .filter_map(|_| self.formula(terms, depth - 1))
+                    .collect();
+                Some(format!("( {word} {} )", parts.join(" ")))
+            }
+            8 => {
+                let left = self.formula(terms, depth - 1)?;
+                let right = self.formula(terms, depth - 1)?;
+                Some(format!("( imply {left} {right} )"))
+            }
+            9 => Some(format!("( not {} )", self.formula(terms, depth - 1)?)),
+            _ => {
+                let word = ["forall", "exists"][self.tape.below(2)];
+                let (declared, terms) = self.bind(terms);
+                let body = self.formula(&terms, depth - 1)?;
+                Some(format!("( {word} ( {declared} ) {body} )"))
+            }
+        }
+    }
+
+    /// A variable of a quantifier, and the terms in its scope.
+    fn bind(&mut self, terms: &[(String, Types)]) -> (String, Vec<(String, Types)>) {
+        let name = format!("?x{}", self.tape.below(4));
+        let types = self.some_types(self.ancestors.len());
+        let names: Vec<String> = types.iter().map(|&t| Self::type_name(t)).collect();
+        let declared = match names.as_slice() {
+            [only] => format!("{name} - {only}"),
+            several => format!("{name} - ( either {} )", several.join(" ")),
+        };
+        let mut terms = terms.to_vec();
+        terms.retain(|(known, _)| *known != name);
+        terms.push((name, types));
+        (declared, terms)
+    }
+
     fn condition(&mut self, terms: &[(String, Types)]) {
         self.words("( and");
         for _ in 0..self.tape.below(5) {
-            let formula = if !terms.is_empty() && self.tape.chance(4) {
-                let left = self.tape.below(terms.len());
-                let right = self.tape.below(terms.len());
-                Some(format!("( = {} {} )", terms[left].0, terms[right].0))
-            } else {
-                self.atom(terms)
-            };
-            let Some(formula) = formula else { continue };
-            match self.tape.below(4) {
-                0 | 1 => self.words(&formula),
-                2 => self.words(&format!("( not {formula} )")),
-                _ => self.words(&format!("( and {formula} )")),
+            let depth = self.tape.below(4);
+            if let Some(formula) = self.formula(terms, depth) {
+                self.words(&formula);
             }
         }
         self.word(")");
     }
 
+    /// Something that an action does, `None` where no atom fits.
+    fn change(&mut self, terms: &[(String, Types)], depth: usize) -> Option<String> {
+        let choice = if depth == 0 { 0 } else { self.tape.below(8) };
+        match choice {
+            0..=3 => {
+                let atom = self.atom(terms)?;
+                Some(match self.tape.chance(2) {
+                    true => format!("( not {atom} )"),
+                    false => atom,
+                })
+            }
+            4 => {
+                let parts: Vec<String> = (0..self.tape.below(4))
+                    .filter_map(|_| self.change(terms, depth - 1))
+                    .collect();
+                Some(format!("( and {} )", parts.join(" ")))
+            }
+            5 | 6 => {
+                let condition = self.formula(terms, 2)?;
+                let change = self.change(terms, depth - 1)?;
+                Some(format!("( when {condition} {change} )"))
+            }
+            _ => {
+                let (declared, terms) = self.bind(terms);
+                let change = self.change(&terms, depth - 1)?;
+                Some(format!("( forall ( {declared} ) {change} )"))
+            }
+        }
+    }
+
     fn effect(&mut self, terms: &[(String, Types)]) {
         self.words("( and");
         for _ in 0..self.tape.below(5) {
-            match self.atom(terms) {
-                Some(atom) if self.tape.chance(2) => self.words(&format!("( not {atom} )")),
-                Some(atom) => self.words(&atom),
-                None => {}
+            if let Some(change) = self.change(terms, 3) {
+                self.words(&change);
             }
         }
         for _ in 0..self.tape.below(3) {
@@ -219,6 +292,7 @@ impl Writer {
             self.predicates.push(parameters);
             self.word(")");
         }
+        self.words("( d0 ?x ) ( d1 ?x ) ( d2 ?x )");
         self.words(") ( :functions ( total-cost ) - number");
         for index in 0..self.tape.below(3) {
             self.words(&format!("( f{index}"));
@@ -227,6 +301,14 @@ impl Writer {
             self.words(") - number");
         }
         self.word(")");
+        // Derived predicates are no actions' to change: they come last, and nothing else names them.
+        for index in 0..self.tape.below(3) {
+            self.words(&format!("( :derived ( d{index} ?x0 ) "));
+            let mut terms = vec![("?x0".to_owned(), vec![0])];
+            terms.extend(constants.iter().cloned());
+            self.condition(&terms);
+            self.word(")");
+        }
         let actions = self.tape.below(4);
         for index in 0..actions {
             self.words(&format!("( :action a{index} :parameters ("));
@@ -315,7 +397,8 @@ proptest! {
         let domain = std::mem::take(&mut writer.text);
         let objects = writer.problem(constants);
         let first = read(&domain, &writer.text);
-        prop_assert_eq!(first.domain.predicates.len(), writer.predicates.len());
+        // Three more may be derived.
+        prop_assert_eq!(first.domain.predicates.len(), writer.predicates.len() + 3);
         prop_assert_eq!(first.domain.types.len(), writer.ancestors.len());
         prop_assert_eq!(first.domain.actions.len(), actions);
         prop_assert_eq!(first.objects.len(), objects);

@@ -5,6 +5,9 @@
 //! except for reading and grounding. The open list has no door of its own: `search` measures it
 //! together with the successor generator and the registry.
 
+#[path = "../tests/common/random.rs"]
+mod random;
+
 use std::fmt::Write;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,6 +20,8 @@ use homing_planner::search::{Limits, astar, dijkstra, gbfs};
 use homing_planner::{
     ActionId, Costs, Heuristic, Registry, StateId, SuccessorGenerator, Task, ground,
 };
+
+use random::Random;
 
 const BLOCKS: &str = "(define (domain blocks)
   (:predicates (clear ?x) (on-table ?x) (arm-empty) (holding ?x) (on ?x ?y))
@@ -72,27 +77,6 @@ const PARKING: &str = "(define (domain parking)
     :precondition (and (car-clear ?c) (car-clear ?to) (behind ?c ?from) (first ?to))
     :effect (and (not (car-clear ?to)) (car-clear ?from) (behind ?c ?to)
                  (not (behind ?c ?from)))))";
-
-/// SplitMix64: a seed is a problem and a walk on any machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % n as u64) as usize
-    }
-
-    fn shuffled(&mut self, n: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..n).collect();
-        for last in (1..n).rev() {
-            order.swap(last, self.below(last + 1));
-        }
-        order
-    }
-}
 
 /// The text of a problem as it grows.
 #[derive(Default)]

@@ -18,6 +18,16 @@ impl<T> Default for Csr<T> {
 }
 
 impl<T: Copy> Csr<T> {
+    /// Without rows, but with room for so many rows and items.
+    pub(crate) fn with_capacity(rows: usize, items: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Self {
+            offsets,
+            items: Vec::with_capacity(items),
+        }
+    }
+
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1

@@ -7,6 +7,7 @@
 use crate::apply::Full;
 use crate::csr::Csr;
 use crate::task::{ActionId, PropId, Task};
+use crate::watch::{Pace, Stop, Watch};
 
 /// Some bits of one word: `word & mask == value` as a condition, `word & !mask | value` as an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,23 +68,29 @@ pub struct Encoding {
 
 impl Encoding {
     /// Packs the propositions of a task, given which of them exclude one another.
-    pub(crate) fn new(task: &Task, groups: &[Vec<PropId>]) -> Self {
+    pub(crate) fn new(
+        task: &Task,
+        groups: &[Vec<PropId>],
+        watch: &mut dyn Watch,
+    ) -> Result<Self, Stop> {
+        let mut pace = Pace::building(watch, "state variables")?;
         let mut encoding = Self::default();
         let variables = match task.is_strips() {
-            true => cover(task, groups),
-            false => cover(task, &[groups, &pairs(task)].concat()),
+            true => cover(task, groups, &mut pace)?,
+            false => cover(task, &[groups, &pairs(task)].concat(), &mut pace)?,
         };
         encoding.lay_out(task.propositions.len(), &variables);
         encoding.goal = encoding.condition(&task.goal);
         let mut row = Vec::new();
         for action in task.actions() {
+            pace.work(4)?;
             encoding.effect(task.del(action), task.add(action), &mut row);
             encoding.effects.push_row(row.iter().copied());
         }
         if !task.is_strips() {
             encoding.full = Some(Box::new(Full::new(task, &encoding)));
         }
-        encoding
+        Ok(encoding)
     }
 
     /// Applies an action with conditional effects, and derives what follows.
@@ -316,7 +323,7 @@ struct Planned {
 }
 
 /// Chooses groups that cover the propositions, the largest first, and gives a bit to the rest.
-fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
+fn cover(task: &Task, groups: &[Vec<PropId>], pace: &mut Pace<'_>) -> Result<Vec<Planned>, Stop> {
     let mut covered = vec![false; task.propositions.len()];
     let mut planned = Vec::new();
     let mut uncovered: Vec<usize> = groups.iter().map(Vec::len).collect();
@@ -341,7 +348,7 @@ fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
             .copied()
             .filter(|prop| !covered[prop.index()])
             .collect();
-        let variable = usage.variable(&groups[index], members);
+        let variable = usage.variable(&groups[index], members, pace)?;
         for prop in &variable.members {
             covered[prop.index()] = true;
             for &other in containing.row(prop.index()) {
@@ -362,7 +369,7 @@ fn cover(task: &Task, groups: &[Vec<PropId>]) -> Vec<Planned> {
             can_be_none: true,
         });
     }
-    planned
+    Ok(planned)
 }
 
 /// Which rules delete a proposition: actions, and conditional effects for themselves.
@@ -387,28 +394,45 @@ impl<'a> Usage<'a> {
     /// An action that deletes p sets the variable to "none". That is right if p is known to be the
     /// true one: it is a precondition, or the action adds another member of the group (the one true
     /// before is then gone). Where neither holds, p gets a bit of its own.
-    fn variable(&self, group: &[PropId], members: Vec<PropId>) -> Planned {
+    fn variable(
+        &self,
+        group: &[PropId],
+        members: Vec<PropId>,
+        pace: &mut Pace<'_>,
+    ) -> Result<Planned, Stop> {
         let in_group = |prop: &PropId| group.binary_search(prop).is_ok();
-        let certain = |prop: &PropId| {
-            self.deleters.row(prop.index()).iter().all(|&rule| {
+        let mut certain = Vec::with_capacity(members.len());
+        for prop in members {
+            let deleters = self.deleters.row(prop.index());
+            pace.work(4 * deleters.len() + 1)?;
+            let is_certain = deleters.iter().all(|&rule| {
                 let rule = rule as usize;
                 let pre = self.task.rule_pre().row(rule);
-                pre.binary_search(prop).is_ok()
+                pre.binary_search(&prop).is_ok()
                     || self.task.rule_add().row(rule).iter().any(in_group)
-            })
-        };
-        let members: Vec<PropId> = members.into_iter().filter(certain).collect();
+            });
+            if is_certain {
+                certain.push(prop);
+            }
+        }
+        let members = certain;
         let is_member = |prop: &PropId| members.binary_search(prop).is_ok();
         let starts_none = !self.task.init.iter().any(is_member);
-        let becomes_none = members.iter().any(|prop| {
-            self.deleters.row(prop.index()).iter().any(|&rule| {
+        let mut becomes_none = false;
+        for prop in &members {
+            let deleters = self.deleters.row(prop.index());
+            pace.work(4 * deleters.len() + 1)?;
+            becomes_none |= deleters.iter().any(|&rule| {
                 let added = self.task.rule_add().row(rule as usize);
                 !added.iter().any(is_member)
-            })
-        });
-        Planned {
+            });
+            if becomes_none {
+                break;
+            }
+        }
+        Ok(Planned {
             can_be_none: starts_none || becomes_none,
             members,
-        }
+        })
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::csr::Csr;
 use crate::task::{PropId, Task};
+use crate::watch::{Pace, Stop, Watch};
 
 /// One predicate of a template, with the argument positions of the keys, in the order of the keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,7 +25,8 @@ struct Part {
 const MAX_TEMPLATES: usize = 300;
 
 /// Finds groups of propositions that exclude one another. A proposition may be in several.
-pub(crate) fn mutex_groups(task: &Task) -> Vec<Vec<PropId>> {
+pub(crate) fn mutex_groups(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Vec<PropId>>, Stop> {
+    let mut pace = Pace::building(watch, "mutex groups")?;
     let finder = Finder::new(task);
     let mut queue: VecDeque<Vec<Part>> = VecDeque::new();
     let mut seen: HashSet<Vec<Part>> = HashSet::new();
@@ -49,14 +51,14 @@ pub(crate) fn mutex_groups(task: &Task) -> Vec<Vec<PropId>> {
             continue;
         }
         tried += 1;
-        match finder.check(&template) {
+        match finder.check(&template, &mut pace)? {
             Ok(found) => groups.extend(found),
             Err(refined) => queue.extend(refined),
         }
     }
     groups.sort_unstable();
     groups.dedup();
-    groups
+    Ok(groups)
 }
 
 /// The groups that propositions belong to.
@@ -66,6 +68,9 @@ fn groups_of<'p>(group_of: &'p [u32], props: &'p [PropId]) -> impl Iterator<Item
         .map(|prop| group_of[prop.index()])
         .filter(|&group| group != NO_GROUP)
 }
+
+/// The groups of a template, or the templates to try instead.
+type Checked = Result<Vec<Vec<PropId>>, Vec<Vec<Part>>>;
 
 struct Finder<'a> {
     task: &'a Task,
@@ -120,12 +125,17 @@ impl<'a> Finder<'a> {
     }
 
     /// The group of each proposition, and the keys of each group.
-    fn group_of(&self, template: &[Part]) -> (Vec<u32>, Vec<Vec<u32>>) {
+    fn group_of(
+        &self,
+        template: &[Part],
+        pace: &mut Pace<'_>,
+    ) -> Result<(Vec<u32>, Vec<Vec<u32>>), Stop> {
         let mut group_of = vec![NO_GROUP; self.task.propositions.len()];
         let mut keys: Vec<Vec<u32>> = Vec::new();
         let mut index: HashMap<Vec<u32>, u32> = HashMap::new();
         for part in template {
             for &prop in self.by_predicate.row(part.predicate as usize) {
+                pace.work(8)?;
                 let arguments = &self.task.propositions[prop.index()].atom.arguments;
                 let key: Vec<u32> = part
                     .key_positions
@@ -139,15 +149,16 @@ impl<'a> Finder<'a> {
                 group_of[prop.index()] = group;
             }
         }
-        (group_of, keys)
+        Ok((group_of, keys))
     }
 
     /// The template's groups, or the templates to try instead.
-    fn check(&self, template: &[Part]) -> Result<Vec<Vec<PropId>>, Vec<Vec<Part>>> {
-        let (group_of, keys) = self.group_of(template);
+    fn check(&self, template: &[Part], pace: &mut Pace<'_>) -> Result<Checked, Stop> {
+        let (group_of, keys) = self.group_of(template, pace)?;
         // What an action adds to a group, less what it takes from it.
         let mut balance = vec![0i32; keys.len()];
         for &action in &self.order {
+            pace.work(2)?;
             for rule in self.task.rules_of(action) {
                 let added = self.task.rule_add().row(rule);
                 let taken = self.taken.row(rule);
@@ -156,14 +167,15 @@ impl<'a> Finder<'a> {
                 groups(taken).for_each(|group| balance[group as usize] -= 1);
                 let broken = groups(added).find(|&group| balance[group as usize] > 0);
                 if let Some(group) = broken {
-                    return Err(self.refine(template, taken, &keys[group as usize]));
+                    let refined = self.refine(template, taken, &keys[group as usize]);
+                    return Ok(Err(refined));
                 }
                 groups(added)
                     .chain(groups(taken))
                     .for_each(|group| balance[group as usize] = 0);
             }
             if !self.parts_live_apart(action, &group_of) {
-                return Err(Vec::new());
+                return Ok(Err(Vec::new()));
             }
         }
         let mut members: Vec<Vec<PropId>> = vec![Vec::new(); keys.len()];
@@ -180,7 +192,7 @@ impl<'a> Finder<'a> {
                     .count()
                     <= 1
         });
-        Ok(members)
+        Ok(Ok(members))
     }
 
     /// Whether no two parts of an action that add to a group take the same proposition from it: of

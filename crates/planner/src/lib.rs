@@ -4,12 +4,14 @@
 //! batches; [`search`] looks for a [`Plan`]; [`Plan::validate`] replays it from the lifted actions.
 //! The planner reads no files and no clocks: a [`Watch`] looks on from outside and may end it.
 
+mod anytime;
 mod apply;
 mod csr;
 mod encoding;
 mod ground;
 mod hash;
 pub mod heuristic;
+pub mod improve;
 mod invariants;
 mod names;
 mod plan;
@@ -20,8 +22,9 @@ mod task;
 mod visited;
 mod watch;
 
+pub use anytime::{Anytime, AnytimeConfig, AnytimeEnd, anytime};
 pub use encoding::Encoding;
-pub use ground::{GroundError, ground};
+pub use ground::{GroundError, LargestAction, ground};
 pub use heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 pub use names::UnknownName;
 pub use plan::{Plan, PlanError, PlanStep, PlanSyntaxError, Validated};
@@ -30,4 +33,4 @@ pub use search::SearchKind;
 pub use successors::SuccessorGenerator;
 pub use task::{ActionId, ActionName, Effect, PropId, Proposition, Task};
 pub use visited::Visited;
-pub use watch::{Progress, Stop, Watch};
+pub use watch::{Pace, Progress, Stop, Watch};

@@ -181,7 +181,8 @@ impl fmt::Display for PlanSyntaxError {
 impl std::error::Error for PlanSyntaxError {}
 
 impl Plan {
-    pub(crate) fn from_actions(task: &Task, actions: &[ActionId]) -> Self {
+    /// The plan of some actions.
+    pub fn from_actions(task: &Task, actions: &[ActionId]) -> Self {
         let problem = task.problem();
         let steps = actions
             .iter()
@@ -197,6 +198,40 @@ impl Plan {
             })
             .collect();
         Self { steps }
+    }
+
+    /// The actions of a task that a plan names, `None` if one is not there or not applicable where
+    /// it stands: such a plan is none, or needs an action that grounding left out.
+    pub fn to_actions(&self, task: &Task) -> Option<Vec<ActionId>> {
+        let problem = task.problem();
+        let mut state = task.initial_state();
+        let mut actions = Vec::with_capacity(self.steps.len());
+        for (index, step) in self.steps.iter().enumerate() {
+            let (schema, arguments) = resolve(problem, step, index + 1).ok()?;
+            let name = &schema.name;
+            let named = |action: &ActionId| {
+                problem.domain.actions[task.schema(*action).index()].name == *name
+                    && task.arguments(*action) == arguments
+            };
+            // Actions stand in the order of their schemas, then of their arguments.
+            let schema = (problem.domain.actions.iter()).position(|schema| schema.name == *name)?;
+            let key = |index: usize| {
+                let action = ActionId::from_index(index);
+                (task.schema(action).index(), task.arguments(action))
+            };
+            let wanted = (schema, arguments.as_slice());
+            let first = first_index(task.action_count(), |index| key(index) >= wanted);
+            let action = (first..task.action_count())
+                .map(ActionId::from_index)
+                .take_while(named)
+                .find(|&action| {
+                    let mut pre = task.pre(action).iter();
+                    pre.all(|&prop| task.encoding().holds(prop, &state))
+                })?;
+            task.apply(action, &mut state);
+            actions.push(action);
+        }
+        Some(actions)
     }
 
     /// Reads a plan file: one `(name argument...)` a line; comments and blank lines are skipped,
@@ -285,6 +320,20 @@ impl Plan {
             None => Ok(Validated { cost }),
         }
     }
+}
+
+/// The first index for which something holds that holds from there on.
+fn first_index(count: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 /// The schema and objects a step names.

@@ -4,6 +4,7 @@ use hashbrown::HashTable;
 use homing_pddl::index_type;
 
 use crate::hash::hash_slice;
+use crate::watch::table_growth;
 
 index_type! {
     /// Index of a state in a [`Registry`], in the order of insertion.
@@ -123,6 +124,11 @@ impl Registry {
                 (StateId(id), true)
             }
         }
+    }
+
+    /// The bytes by which the table grows at once before it holds so many more states.
+    pub(crate) fn growth(&self, more: usize) -> usize {
+        table_growth(&self.table, more)
     }
 
     /// Bytes that a state takes: its words, without the table that finds it.

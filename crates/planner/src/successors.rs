@@ -4,8 +4,10 @@
 //! and switches, each of which looks at one variable and goes on to the node of its value, if any
 //! action needs that value.
 
+use crate::csr::Csr;
 use crate::encoding::Variable;
 use crate::task::{ActionId, Task};
+use crate::watch::{Pace, Stop, Watch};
 
 /// Where to go on, by the value of a variable.
 #[derive(Debug)]
@@ -39,10 +41,21 @@ pub struct SuccessorGenerator {
 impl SuccessorGenerator {
     /// Builds the tree for a task.
     pub fn new(task: &Task) -> Self {
+        Self::watched(task, &mut ()).expect("nothing says stop")
+    }
+
+    /// Builds the tree for a task, unless the watch says stop first.
+    ///
+    /// # Errors
+    ///
+    /// If it does.
+    pub fn watched(task: &Task, watch: &mut dyn Watch) -> Result<Self, Stop> {
+        let mut pace = Pace::building(watch, "successor tables")?;
         let encoding = task.encoding();
         // Variables that many actions test come first: high in the tree they are tested once.
         let mut uses = vec![0usize; encoding.variable_count()];
         for action in task.actions() {
+            pace.work(1)?;
             for &prop in task.pre(action) {
                 uses[encoding.place(prop).0] += 1;
             }
@@ -53,57 +66,38 @@ impl SuccessorGenerator {
         for (position, &variable) in order.iter().enumerate() {
             rank[variable] = position as u32;
         }
-        let mut conditions: Vec<(Vec<(u32, u32)>, ActionId)> = task
-            .actions()
-            .filter_map(|action| {
-                let places = task.pre(action).iter().map(|&prop| encoding.place(prop));
-                let mut tests: Vec<(u32, u32)> = places
-                    .map(|(variable, value)| (rank[variable], value))
-                    .collect();
-                tests.sort_unstable();
-                // Two values of one variable exclude one another: never applicable.
-                let possible = tests.windows(2).all(|pair| pair[0].0 != pair[1].0);
-                possible.then_some((tests, action))
-            })
-            .collect();
-        conditions.sort();
-        let mut generator = Self { nodes: Vec::new() };
-        let variable = |rank: u32| encoding.variables()[order[rank as usize]];
-        generator.build(&conditions, 0, &variable);
-        generator
+        let mut conditions = Conditions::default();
+        let mut actions: Vec<ActionId> = Vec::with_capacity(task.action_count());
+        let mut tests: Vec<(u32, u32)> = Vec::new();
+        for action in task.actions() {
+            pace.work(4)?;
+            tests.clear();
+            let places = task.pre(action).iter().map(|&prop| encoding.place(prop));
+            tests.extend(places.map(|(variable, value)| (rank[variable], value)));
+            tests.sort_unstable();
+            conditions.push_row(tests.iter().copied());
+            // Two values of one variable exclude one another: never applicable.
+            if tests.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+                actions.push(action);
+            }
+        }
+        let mut builder = Builder {
+            nodes: Vec::new(),
+            conditions: &conditions,
+            variable: &|rank| encoding.variables()[order[rank as usize]],
+            pace,
+        };
+        builder.build(&mut actions, 0)?;
+        Ok(Self {
+            nodes: builder.nodes,
+        })
     }
 
-    /// Builds the node of `conditions`, which agree on their first `depth` tests and are sorted.
-    fn build(
-        &mut self,
-        conditions: &[(Vec<(u32, u32)>, ActionId)],
-        depth: usize,
-        variable: &dyn Fn(u32) -> Variable,
-    ) -> u32 {
-        let index = self.nodes.len();
-        self.nodes.push(Node::default());
-        let done = conditions.partition_point(|(tests, _)| tests.len() == depth);
-        let actions = conditions[..done]
-            .iter()
-            .map(|&(_, action)| action)
-            .collect();
-        let mut switches = Vec::new();
-        let same_variable = conditions[done..].chunk_by(|a, b| a.0[depth].0 == b.0[depth].0);
-        for group in same_variable {
-            let cases: Vec<(u32, u32)> = group
-                .chunk_by(|a, b| a.0[depth].1 == b.0[depth].1)
-                .map(|group| (group[0].0[depth].1, self.build(group, depth + 1, variable)))
-                .collect();
-            switches.push(Switch {
-                variable: variable(group[0].0[depth].0),
-                cases: Cases::new(cases),
-            });
+    /// One that knows no actions: it stands in until the tree is built.
+    pub(crate) fn without_actions() -> Self {
+        Self {
+            nodes: vec![Node::default()],
         }
-        self.nodes[index] = Node {
-            actions,
-            switches: switches.into(),
-        };
-        index as u32
     }
 
     /// Puts the applicable actions of a state into `actions`, in their order.
@@ -122,6 +116,51 @@ impl SuccessorGenerator {
                 self.collect(&self.nodes[next as usize], state, actions);
             }
         }
+    }
+}
+
+/// By action: what it tests, as ranks of variables with values, sorted.
+type Conditions = Csr<(u32, u32)>;
+
+/// The tree under construction.
+struct Builder<'a> {
+    nodes: Vec<Node>,
+    conditions: &'a Conditions,
+    variable: &'a dyn Fn(u32) -> Variable,
+    pace: Pace<'a>,
+}
+
+impl Builder<'_> {
+    /// Builds the node of `actions`, which agree on their first `depth` tests.
+    fn build(&mut self, actions: &mut [ActionId], depth: usize) -> Result<u32, Stop> {
+        self.pace.work(1 + 4 * actions.len())?;
+        let index = self.nodes.len();
+        self.nodes.push(Node::default());
+        let conditions = self.conditions;
+        let test = |action: ActionId| conditions.row(action.index()).get(depth).copied();
+        // Actions without a test at this depth come first.
+        actions.sort_unstable_by_key(|&action| (test(action), action));
+        let done = actions.partition_point(|&action| test(action).is_none());
+        let (done, rest) = actions.split_at_mut(done);
+        let mut switches = Vec::new();
+        let variable_of = |action: ActionId| test(action).map(|(variable, _)| variable);
+        for group in rest.chunk_by_mut(|&a, &b| variable_of(a) == variable_of(b)) {
+            let mut cases: Vec<(u32, u32)> = Vec::new();
+            let rank = variable_of(group[0]).expect("it has a test");
+            for group in group.chunk_by_mut(|&a, &b| test(a) == test(b)) {
+                let (_, value) = test(group[0]).expect("it has a test");
+                cases.push((value, self.build(group, depth + 1)?));
+            }
+            switches.push(Switch {
+                variable: (self.variable)(rank),
+                cases: Cases::new(cases),
+            });
+        }
+        self.nodes[index] = Node {
+            actions: Box::from(&*done),
+            switches: switches.into(),
+        };
+        Ok(index as u32)
     }
 }
 

@@ -1,44 +1,42 @@
-//! `homing quickstart`: the whole path on small blocks problems, to be looked at.
-//!
-//! It is an experiment like any other, whose file it writes into the folder; only what is shown is
-//! its own.
+//! `homing quickstart`: the whole path on blocks problems, to be looked at.
 
-mod picture;
 mod table;
 
-use std::collections::BTreeMap;
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
-use homing::experiment::{Done, FolderLock, Runner};
+use homing::experiment::FolderLock;
 use homing::files::{NewFolder, write_whole};
-use homing::resources::threads;
-use homing::{Observer, ReportRequest};
-use homing_lab::DomainName;
+use homing::train::CountsRecord;
+use homing::{
+    EvaluateRequest, Observer, ReportRequest, SolveLimits, TrainEnd, TrainRecord, TrainRequest,
+    evaluate, load_model, train,
+};
 use homing_lab::domains::{Parameters, blocks};
-use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
-use homing_lab::layout::{ExperimentFolder, ModelFiles};
-use homing_lab::report::integer;
-use homing_lab::schedule::{self, Entry, Executed, Status};
+use homing_lab::layout::{DOMAIN_FILE, ExperimentFolder};
+use homing_lab::record::{Evaluation, read};
 use homing_lab::suite::{Draw, Suite, draw};
-use homing_learner::Signature;
+use homing_lab::{DomainName, ParameterError};
+use homing_learner::AnyModel;
+use homing_planner::search::SearchOptions;
+use homing_planner::{HeuristicKind, SearchKind};
 
-use crate::args::parse_positive;
+use crate::args::{parse_positive, parse_seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, say};
 use crate::progress::duration;
-use crate::watch::{catch_interrupts, interrupted};
-use picture::Picture;
+use crate::train::candidates;
+use crate::watch::{catch_interrupts, interrupted, tell};
 use table::Table;
 
 /// See the whole path at work, in a minute or two
 ///
-/// Draws small blocks problems, trains a correction to h_FF on them, solves larger problems with h_FF
-/// and with what was learnt, and leaves a folder with the model, the plans, the records, a report and
-/// the commands to do the same for a domain of your own. Started again, it goes on where it was.
+/// Draws problems of two to six blocks, learns from them in seconds, solves problems of up to 300
+/// blocks with h_FF and with what was learnt, and leaves a folder with the model, the plans, the
+/// records, a report and the commands to do the same for a domain of your own. Started again, it goes
+/// on where it was.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  homing quickstart")]
 pub(crate) struct Quickstart {
@@ -55,111 +53,41 @@ pub(crate) struct Quickstart {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "The run")]
     seed: u64,
 
-    /// Training steps
+    /// Solve problems of up to so many blocks
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 10_000,
+        default_value_t = 300,
         value_parser = parse_positive,
         help_heading = "The run"
     )]
-    steps: u64,
+    largest: u64,
 
-    /// Stop a search after so many evaluations
+    /// Stop a search after so many seconds
     #[arg(
         long,
-        value_name = "N",
-        default_value_t = 100_000,
-        value_parser = parse_positive,
+        value_name = "SECONDS",
+        default_value_t = 10.0,
+        value_parser = parse_seconds,
         help_heading = "The run"
     )]
-    max_evaluations: u64,
+    time_limit: f64,
 }
 
-/// Of the problems to solve: blocks, and seeds that no suite uses.
-const SIZES: [usize; 4] = [10, 15, 20, 25];
-const SEEDS: std::ops::Range<u64> = 8_000_000..8_000_003;
+/// Of the problems to solve: blocks, and a seed that no suite uses.
+const SIZES: [usize; 7] = [10, 20, 30, 50, 100, 200, 300];
+const SEED: u64 = 8_000_000;
 
-/// The experiment. The paths are those of the sets of problems, which their plan names.
-fn experiment_text(arguments: &Quickstart, small: &str, large: &str) -> String {
-    let (seed, steps) = (arguments.seed, arguments.steps);
-    let evaluations = arguments.max_evaluations;
-    format!(
-        "# What `homing quickstart` runs. `homing experiment` understands it too, and finds all of it done.\n\
-         \n\
-         title = \"Quickstart: blocks, h_FF and what was learnt\"\n\
-         heuristics = [\"ff\"]\n\
-         seeds = 1\n\
-         first_seed = {seed}\n\
-         \n\
-         [train]\n\
-         config.steps = {steps}\n\
-         \n\
-         [own.blocks]\n\
-         domain = \"{small}/domain.pddl\"\n\
-         train = \"{small}\"\n\
-         evaluate = \"{large}\"\n\
-         \n\
-         [evaluate]\n\
-         max_evaluations = {evaluations}\n"
-    )
-}
-
-fn problems(draws: &[Draw]) -> anyhow::Result<Vec<ProblemFile>> {
-    let bug = |error: homing_lab::ParameterError| Failure::because(Exit::Bug, error.to_string());
-    let drawn = draw(draws, |_| {}).map_err(bug)?;
-    Ok(drawn.instances.iter().map(ProblemFile::from).collect())
-}
-
-fn plan(arguments: &Quickstart) -> anyhow::Result<(Plan, String)> {
-    let large = SIZES.into_iter().flat_map(|blocks| {
-        let parameters = Parameters::Blocks(blocks::Parameters { blocks });
-        SEEDS.map(move |seed| Draw { parameters, seed })
-    });
-    let domain = DomainName::Blocks;
-    let own = OwnFiles {
-        domain_text: domain.text().to_owned(),
-        signature: Signature::of(domain.domain()),
-        train: problems(&Suite::PaperTrain.draws(domain))?,
-        select: Vec::new(),
-        evaluate: problems(&large.collect::<Vec<_>>())?,
-    };
-    let own = BTreeMap::from([("blocks".to_owned(), own)]);
-    let make = |text: &str| {
-        let plan = Spec::parse(text).and_then(|spec| Plan::new(&spec, &own));
-        plan.map_err(|error| Failure::because(Exit::Bug, error.to_string()))
-    };
-    // Once to learn what the folders are called.
-    let folders = make(&experiment_text(arguments, "small", "large"))?;
-    let [small, large] = folders.sets.as_slice() else {
-        return Err(Failure::because(Exit::Bug, "two sets of problems"));
-    };
-    let text = experiment_text(arguments, &small.folder, &large.folder);
-    Ok((make(&text)?, text))
-}
+/// So many features are shown.
+const FEATURES: usize = 4;
 
 pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     catch_interrupts();
-    let out = ExperimentFolder::new(&arguments.out);
-    let (plan, text) = plan(arguments)?;
-    let ours = std::fs::read_to_string(out.spec()).is_ok_and(|there| there == text);
-    if !ours {
-        NewFolder::refuse_if_taken(&out.path)?;
-    }
-    let _lock = FolderLock::take(&out)?;
-    write_whole(&out.spec(), text.as_bytes())?;
-    let command = std::env::current_exe()?;
-    let mut runner = Runner::open(&out, &plan, &command, &CtrlC)?;
-    runner.keep_plans()?;
-    let live = std::io::stdout().is_terminal();
-    let show = Show {
-        out: &out,
-        plan: &plan,
-        runner: &runner,
-        live,
-        paint: Paint(live && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())),
-    };
+    let show = Show::begin(arguments)?;
+    let _lock = FolderLock::take(&show.folder)?;
+    write_whole(&show.mark(), show.settings.as_bytes())?;
     show.introduce()?;
+    show.draw()?;
     for stage in [Show::train, Show::solve] {
         let exit = stage(&show)?;
         if exit != Exit::Success {
@@ -169,21 +97,12 @@ pub(crate) fn run(arguments: &Quickstart) -> anyhow::Result<Exit> {
     show.report()
 }
 
-/// Only looks whether to stop: what is shown comes from the records.
-struct CtrlC;
-
-impl Observer for CtrlC {
-    fn stopped(&self) -> bool {
-        interrupted()
-    }
-}
-
 struct Show<'a> {
-    out: &'a ExperimentFolder,
-    plan: &'a Plan,
-    runner: &'a Runner<'a>,
-    /// Whether somebody looks at a terminal.
-    live: bool,
+    arguments: &'a Quickstart,
+    folder: ExperimentFolder,
+    /// What decides the run; the folder of a run with other settings is left alone.
+    settings: String,
+    sizes: Vec<usize>,
     paint: Paint,
 }
 
@@ -209,41 +128,81 @@ impl Paint {
     }
 }
 
-impl Show<'_> {
+/// Looks whether to stop, and hands records on to the table.
+struct Looker<'t>(Option<&'t Mutex<Table>>);
+
+impl Observer for Looker<'_> {
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+
+    fn notice(&self, notice: &homing::Notice) {
+        tell(notice);
+    }
+
+    fn evaluated(&self, record: &Evaluation) {
+        if let Some(table) = self.0 {
+            table.lock().expect("no panic").add(record);
+        }
+    }
+}
+
+impl<'a> Show<'a> {
+    fn begin(arguments: &'a Quickstart) -> anyhow::Result<Self> {
+        use std::io::IsTerminal;
+        let folder = ExperimentFolder::new(&arguments.out);
+        let sizes = SIZES.into_iter();
+        let sizes: Vec<usize> = sizes
+            .filter(|&blocks| blocks as u64 <= arguments.largest)
+            .collect();
+        if sizes.is_empty() {
+            return Err(Failure::because(
+                Exit::BadInput,
+                format!("--largest must be at least {}", SIZES[0]),
+            ));
+        }
+        let (seed, largest, limit) = (arguments.seed, arguments.largest, arguments.time_limit);
+        let settings = format!(
+            "# What `homing quickstart` was run with.\nseed = {seed}\nlargest = {largest}\ntime_limit = {limit}\n"
+        );
+        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let show = Self {
+            arguments,
+            folder,
+            settings,
+            sizes,
+            paint: Paint(std::io::stdout().is_terminal() && colours),
+        };
+        let there = std::fs::read_to_string(show.mark());
+        if there.ok().as_deref() != Some(&show.settings) {
+            NewFolder::refuse_if_taken(&show.folder.path)?;
+        }
+        Ok(show)
+    }
+
+    fn mark(&self) -> PathBuf {
+        self.folder.file("quickstart.toml")
+    }
+
+    fn model(&self) -> PathBuf {
+        self.folder.file("blocks.safetensors")
+    }
+
     fn introduce(&self) -> anyhow::Result<()> {
-        let [small, large] = [0, 1].map(|set| &self.plan.sets[set].problems);
-        let solve: f64 = self.plan.evaluations.iter().map(|task| task.cost).sum();
-        let limit = self.plan.evaluations[0].planned.max_evaluations;
-        let workers = threads(None) as f64;
-        let training = &self.plan.trainings[0];
+        let largest = self.sizes.last().copied().unwrap_or_default();
+        let most = self.arguments.time_limit * self.sizes.len() as f64;
         let stages = [
+            ("draw problems of 2 to 6 blocks".to_owned(), "at once"),
+            ("learn from them".to_owned(), "seconds"),
             (
-                format!(
-                    "draw {} small problems of blocks, {} large",
-                    small.len(),
-                    large.len()
-                ),
-                "at once".to_owned(),
+                format!("solve 10 to {largest} blocks with h_FF and with what was learnt"),
+                &*format!("up to {}", duration(most)),
             ),
-            (
-                format!(
-                    "train on the small ones, {} steps",
-                    integer(training.config.steps)
-                ),
-                format!("about {}", duration(training.cost)),
-            ),
-            (
-                format!(
-                    "solve these, up to {} evaluations each",
-                    integer(limit.unwrap_or(0))
-                ),
-                format!("up to {}", duration(solve / workers)),
-            ),
-            ("write the report".to_owned(), "a second".to_owned()),
+            ("write the report".to_owned(), "a second"),
         ];
-        let mut text = "homing learns to correct a heuristic, and plans with it.\n\n".to_owned();
+        let mut text = "homing learns from small problems, and solves large ones.\n\n".to_owned();
         for (number, (what, time)) in stages.iter().enumerate() {
-            text.push_str(&format!("{}  {what:<44} {time}\n", number + 1));
+            text.push_str(&format!("{}  {what:<58} {time}\n", number + 1));
         }
         print(&text)
     }
@@ -252,87 +211,105 @@ impl Show<'_> {
         print(&format!("\n{}\n", self.paint.bold(text)))
     }
 
-    /// Trains, with a picture of it.
-    fn train(&self) -> anyhow::Result<Exit> {
-        let task = &self.plan.trainings[0];
-        let each = Picture::steps_of_a_column(task.config.steps);
-        let each = integer(each);
-        self.heading(&format!("Training: goals reached in each {each} steps"))?;
-        let log = ModelFiles::of(self.out.file(&task.model)).log();
-        let mut picture = Picture::new(log, task.config.steps, self.live, self.paint);
-        if let Some(record) = Done::read(self.out, self.plan)?.training(0) {
-            picture.finish(&record.curve)?;
-            print("the model is there already\n")?;
-            return Ok(Exit::Success);
-        }
-        let start = Instant::now();
-        let executed = std::thread::scope(|scope| -> anyhow::Result<Executed> {
-            let training = scope.spawn(|| self.runner.train(0));
-            while !training.is_finished() {
-                std::thread::sleep(Duration::from_millis(100));
-                picture.show()?;
-            }
-            Ok(training.join().expect("training does not panic")?)
-        })?;
-        match executed {
-            Executed::Done => {
-                let done = Done::read(self.out, self.plan)?;
-                let lost = || Failure::because(Exit::Bug, "the record of training is gone");
-                let record = done.training(0).ok_or_else(lost)?;
-                picture.finish(&record.curve)?;
-                print(&format!(
-                    "{} goals in {} episodes, {} of wall-clock time\n",
-                    integer(record.goals),
-                    integer(record.episodes),
-                    duration(start.elapsed().as_secs_f64())
-                ))?;
-                Ok(Exit::Success)
-            }
-            Executed::Failed(reason) => Err(Failure::because(Exit::Bug, reason)),
-            Executed::Stopped => Ok(self.stopped()),
-        }
+    /// The problems to learn from and those to solve, where they are not there yet.
+    fn draw(&self) -> anyhow::Result<()> {
+        let small = Suite::PaperTrain.draws(DomainName::Blocks);
+        let large = self.sizes.iter().map(|&blocks| Draw {
+            parameters: Parameters::Blocks(blocks::Parameters { blocks }),
+            seed: SEED,
+        });
+        write_problems(&self.folder.file("small"), &small)?;
+        write_problems(&self.folder.file("large"), &large.collect::<Vec<_>>())
     }
 
-    /// Solves each problem with h and with H, and shows them side by side.
-    fn solve(&self) -> anyhow::Result<Exit> {
-        self.heading("Solving larger problems: h_FF, and H = h_FF corrected")?;
-        let table = Mutex::new(Table::new(self.plan, self.paint));
-        let done = Done::read(self.out, self.plan)?;
-        let mut entries = Vec::new();
-        // Small ones first: there is something to see soon.
-        let mut order: Vec<usize> = (0..self.plan.evaluations.len()).collect();
-        order.sort_by_key(|&at| {
-            let task = &self.plan.evaluations[at];
-            (task.problem, task.training.is_some())
-        });
-        for at in order {
-            match done.evaluation(at) {
-                Some(record) => table.lock().expect("no panic").add(record)?,
-                None => entries.push(Entry {
-                    task: at,
-                    needs: Vec::new(),
-                    cost: self.plan.evaluations[at].cost,
-                    group: 0,
-                }),
+    fn train(&self) -> anyhow::Result<Exit> {
+        self.heading("Learning from 2 to 6 blocks: which child of a state comes first")?;
+        let request = TrainRequest {
+            seed: self.arguments.seed,
+            resume: true,
+            ..TrainRequest::new(vec![self.folder.file("small")], self.model())
+        };
+        let start = Instant::now();
+        let record = match train(&request, &Looker(None))? {
+            TrainEnd::Stopped { .. } => return Ok(self.stopped()),
+            TrainEnd::Trained(record) => {
+                self.learnt(&record, start)?;
+                return Ok(Exit::Success);
+            }
+            TrainEnd::AlreadyThere(record) => record,
+        };
+        if let TrainRecord::Counts(record) = &record {
+            print(&candidates::table(&record.report))?;
+        }
+        print("the model is there already\n")?;
+        Ok(Exit::Success)
+    }
+
+    fn learnt(&self, record: &TrainRecord, start: Instant) -> anyhow::Result<()> {
+        let TrainRecord::Counts(record) = record else {
+            return Err(Failure::because(Exit::Bug, "a model of counts"));
+        };
+        let CountsRecord { report, .. } = &**record;
+        print(&format!(
+            "{}\n\n{}\n",
+            candidates::data(report),
+            candidates::table(report)
+        ))?;
+        if let AnyModel::Counts(model) = load_model(&self.model())? {
+            print("what weighs most, of what is counted in a state; less is better:\n")?;
+            for feature in model.features_in_words(FEATURES) {
+                let weight = feature.weights[model.header.main_head];
+                print(&format!("{weight:>8.2}  {}\n", feature.text))?;
             }
         }
-        let execute = |&at: &usize| match self.runner.evaluate(at) {
-            Ok(Some(record)) => {
-                let failed = record.error.clone();
-                match table.lock().expect("no panic").add(&record) {
-                    Ok(()) => failed.map_or(Executed::Done, Executed::Failed),
-                    Err(error) => Executed::Failed(error.to_string()),
-                }
+        print(&format!(
+            "{} features, {} bytes, {} of wall-clock time\n",
+            report.fit.features,
+            record.model_bytes,
+            duration(start.elapsed().as_secs_f64())
+        ))
+    }
+
+    /// Solves each problem with h_FF and with what was learnt, and shows them side by side.
+    fn solve(&self) -> anyhow::Result<Exit> {
+        self.heading("Solving larger problems: h_FF, and what was learnt")?;
+        let table = Mutex::new(Table::new(
+            &self.sizes,
+            self.arguments.time_limit,
+            self.paint,
+        ));
+        let records = self.folder.evaluations();
+        if records.exists() {
+            for record in read::<Evaluation>(&records)? {
+                table.lock().expect("no panic").add(&record);
             }
-            Ok(None) => Executed::Stopped,
-            Err(error) => Executed::Failed(error.to_string()),
-        };
-        let statuses = schedule::run(&entries, threads(None), &interrupted, &execute, &|_| {});
-        for status in statuses {
-            match status {
-                Status::Done => {}
-                Status::Failed(reason) => return Err(Failure::because(Exit::BadInput, reason)),
-                Status::Needs(_) | Status::Stopped => return Ok(self.stopped()),
+        }
+        // What was learnt first: it takes seconds, and rows then come as h_FF is done with them.
+        let learned = (SearchKind::Lazy, None, Some(self.model()));
+        let classical = (SearchKind::Gbfs, Some(HeuristicKind::Ff), None);
+        for (search, heuristic, model) in [learned, classical] {
+            let request = EvaluateRequest {
+                files: vec![self.folder.file("large")],
+                heuristics: heuristic.into_iter().collect(),
+                models: model.into_iter().collect(),
+                searches: vec![search],
+                weight: SearchOptions::DEFAULT_WEIGHT,
+                unit_cost: false,
+                limits: SolveLimits {
+                    time_limit: Some(self.arguments.time_limit),
+                    ..SolveLimits::default()
+                },
+                jobs: None,
+                records: records.clone(),
+                plans: Some(self.folder.plans()),
+                command: crate::command_file()?,
+            };
+            let done = evaluate(&request, &Looker(Some(&table)))?;
+            if done.missing() > 0 {
+                return Ok(self.stopped());
+            }
+            if let Some(error) = done.made.iter().find_map(|record| record.error.clone()) {
+                return Err(Failure::because(Exit::Bug, error));
             }
         }
         table.into_inner().expect("no panic").conclude()?;
@@ -345,9 +322,12 @@ impl Show<'_> {
     }
 
     fn report(&self) -> anyhow::Result<Exit> {
-        Done::read(self.out, self.plan)?.tidy(self.out, self.plan)?;
         self.heading("Report")?;
-        crate::report::show(&homing::report(&ReportRequest::of(&self.out.path))?)?;
+        let request = ReportRequest {
+            title: Some("Quickstart: blocks, h_FF and what was learnt".to_owned()),
+            ..ReportRequest::of(&self.folder.path)
+        };
+        crate::report::show(&homing::report(&request)?)?;
         let program = std::env::args_os().next();
         let program = program.map_or_else(
             || "homing".to_owned(),
@@ -355,35 +335,29 @@ impl Show<'_> {
         );
         let next = format!(
             "{program} check domain.pddl small/p01.pddl\n\
-             {program} train --heuristic ff \\\n    \
-             --out mine.safetensors domain.pddl small/\n\
-             {program} evaluate --heuristic ff \\\n    \
-             --model mine.safetensors --max-evaluations 100000 \\\n    \
-             --out runs/evaluations.jsonl domain.pddl large/\n\
-             {program} report runs\n"
+             {program} train --out mine.safetensors domain.pddl small/\n\
+             {program} model show mine.safetensors\n\
+             {program} solve --model mine.safetensors domain.pddl large/p01.pddl\n"
         );
-        let model = &self.plan.trainings[0].model;
         let what = format!(
             "What is where\n\
              \n\
-             {model}\n    \
+             blocks.safetensors\n    \
              what was learnt: a model for `homing solve --model` and `homing model show`\n\
              plans/\n    \
-             a plan for every problem that was solved, with h_FF and with H\n\
-             evaluations.jsonl, training.jsonl\n    \
-             the records: one line a run\n\
+             a plan for every problem that was solved, with h_FF and with the model\n\
+             evaluations.jsonl\n    \
+             the records: one line a search\n\
              report/index.html\n    \
              tables and figures made of the records\n\
-             problems/\n    \
-             the small problems and the large ones\n\
-             experiment.toml\n    \
-             all of this as a file for `homing experiment`\n\
+             small/, large/\n    \
+             the problems\n\
              \n\
              The same for a domain of your own: its file, a folder of small problems, a folder of large ones\n\
              \n\
              {next}"
         );
-        let readme = self.out.file("README.txt");
+        let readme = self.folder.file("README.txt");
         write_whole(&readme, what.as_bytes())?;
         self.heading("The same for a domain of your own")?;
         print(&format!(
@@ -392,4 +366,20 @@ impl Show<'_> {
         ))?;
         Ok(Exit::Success)
     }
+}
+
+/// A folder of blocks problems, whole or not at all.
+fn write_problems(path: &Path, draws: &[Draw]) -> anyhow::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let bug = |error: ParameterError| Failure::because(Exit::Bug, error.to_string());
+    let drawn = draw(draws, |_| {}).map_err(bug)?;
+    let folder = NewFolder::prepare(path)?;
+    folder.write(DOMAIN_FILE, DomainName::Blocks.text())?;
+    for instance in &drawn.instances {
+        folder.write(&instance.draw.file(), &instance.problem.to_string())?;
+    }
+    folder.finish()?;
+    Ok(())
 }

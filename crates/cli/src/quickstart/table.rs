@@ -1,19 +1,14 @@
-//! Base against learned, problem by problem.
+//! h_FF and what was learnt side by side, problem by problem.
 
-use homing_lab::experiment::Plan;
 use homing_lab::record::Evaluation;
 use homing_lab::report::integer;
 
 use super::Paint;
-use crate::output::{print, width};
-
-/// The columns that the table in full takes.
-const WIDE: usize = 76;
+use crate::output::{print, say};
 
 struct Row {
-    problem: String,
-    objects: usize,
-    base: Option<Evaluation>,
+    blocks: usize,
+    classical: Option<Evaluation>,
     learned: Option<Evaluation>,
 }
 
@@ -21,114 +16,65 @@ struct Row {
 pub(super) struct Table {
     rows: Vec<Row>,
     shown: usize,
+    limit: f64,
     paint: Paint,
-    /// Less space and fewer words.
-    narrow: bool,
-    limit: u64,
 }
 
 impl Table {
-    pub(super) fn new(plan: &Plan, paint: Paint) -> Self {
-        let set = &plan.sets[1];
-        let rows = set.problems.iter().map(|problem| Row {
-            problem: problem.file.clone(),
-            objects: problem.objects,
-            base: None,
+    pub(super) fn new(sizes: &[usize], limit: f64, paint: Paint) -> Self {
+        let rows = sizes.iter().map(|&blocks| Row {
+            blocks,
+            classical: None,
             learned: None,
         });
         Self {
             rows: rows.collect(),
             shown: 0,
-            limit: plan.evaluations[0].planned.max_evaluations.unwrap_or(0),
+            limit,
             paint,
-            narrow: width().is_some_and(|columns| columns < WIDE),
         }
     }
 
-    pub(super) fn add(&mut self, record: &Evaluation) -> anyhow::Result<()> {
+    pub(super) fn add(&mut self, record: &Evaluation) {
         let place = self
             .rows
             .iter_mut()
-            .find(|row| row.problem == record.problem);
+            .find(|row| row.blocks == record.objects);
         if let Some(row) = place {
             let side = if record.model.is_some() {
                 &mut row.learned
             } else {
-                &mut row.base
+                &mut row.classical
             };
             *side = Some(record.clone());
         }
-        self.show()
+        if let Err(error) = self.show() {
+            // Nobody to give it to: this is called while searches run.
+            say(&format!("homing: {error}\n"));
+        }
     }
 
     fn show(&mut self) -> anyhow::Result<()> {
         while let Some(row) = self.rows.get(self.shown) {
-            let (Some(base), Some(learned)) = (&row.base, &row.learned) else {
+            let (Some(classical), Some(learned)) = (&row.classical, &row.learned) else {
                 break;
             };
             if self.shown == 0 {
-                print(&self.line("", ("h_FF", ""), ("H", ""), ""))?;
-                let head = if self.narrow {
-                    ("evaluated", "seconds")
-                } else {
-                    ("evaluations", "seconds")
-                };
-                print(&self.line("blocks", head, head, ""))?;
+                print(&line("", ["h_FF", ""], ["learnt", ""], ""))?;
+                let head = ["seconds", "steps"];
+                print(&line("blocks", head, head, ""))?;
             }
-            let mut verdict = self.verdict(base, learned);
-            if learned.solved() && fewer(learned, base) {
+            let mut verdict = verdict(classical, learned);
+            if sooner(learned, classical) {
                 verdict = self.paint.green(&verdict);
             }
-            let [(states, seconds), (of_h, seconds_of_h)] = [base, learned].map(side);
-            print(&self.line(
-                &row.objects.to_string(),
-                (&states, &seconds),
-                (&of_h, &seconds_of_h),
-                &verdict,
-            ))?;
+            let [one, other] = [classical, learned].map(|record| side(record, self.limit));
+            let one = [one[0].as_str(), one[1].as_str()];
+            let other = [other[0].as_str(), other[1].as_str()];
+            print(&line(&row.blocks.to_string(), one, other, &verdict))?;
             self.shown += 1;
         }
         Ok(())
-    }
-
-    fn line(
-        &self,
-        blocks: &str,
-        base: (&str, &str),
-        learned: (&str, &str),
-        verdict: &str,
-    ) -> String {
-        let (first, second, gap) = if self.narrow { (9, 7, 1) } else { (11, 8, 3) };
-        let gap = " ".repeat(gap);
-        let line = format!(
-            "{blocks:>6}{gap}{:>first$} {:>second$}{gap}{:>first$} {:>second$}{gap}{verdict}",
-            base.0, base.1, learned.0, learned.1
-        );
-        format!("{}\n", line.trim_end())
-    }
-
-    fn verdict(&self, base: &Evaluation, learned: &Evaluation) -> String {
-        let times = |more: &Evaluation, less: &Evaluation| {
-            let ratio = more.evaluations as f64 / less.evaluations.max(1) as f64;
-            if ratio < 10.0 {
-                format!("{ratio:.1}")
-            } else {
-                format!("{ratio:.0}")
-            }
-        };
-        let finds = if self.narrow { "" } else { " finds a plan" };
-        match (base.solved(), learned.solved()) {
-            (false, true) => format!("only H{finds}"),
-            (true, false) => format!("only h_FF{finds}"),
-            (false, false) => "neither".to_owned(),
-            (true, true) if fewer(learned, base) => {
-                format!("{} times fewer", times(base, learned))
-            }
-            (true, true) if fewer(base, learned) => {
-                format!("{} times more", times(learned, base))
-            }
-            (true, true) => "the same".to_owned(),
-        }
     }
 
     /// The sums.
@@ -137,39 +83,59 @@ impl Table {
             let found = self.rows.iter().filter_map(pick);
             found.filter(|record| record.solved()).count()
         };
-        let base = solved(&|row| row.base.as_ref());
-        let learned = solved(&|row| row.learned.as_ref());
-        let wins = self
-            .rows
-            .iter()
-            .filter(|row| match (&row.base, &row.learned) {
-                (Some(base), Some(learned)) => fewer(learned, base),
-                _ => false,
-            });
         print(&format!(
-            "solved: {base} of {n} with h_FF, {learned} of {n} with H\n\
-             fewer evaluations with H: {} of {n}\n\
-             (trained on 2 to 6 blocks; `>`: no plan within {})\n",
-            wins.count(),
-            integer(self.limit),
+            "solved: {} of {n} with h_FF, {} of {n} with what was learnt\n\
+             (CPU seconds from the files to the plan; `>`: no plan within {} s)\n",
+            solved(&|row| row.classical.as_ref()),
+            solved(&|row| row.learned.as_ref()),
+            self.limit,
             n = self.rows.len(),
         ))
     }
 }
 
-/// Evaluations and seconds.
-fn side(record: &Evaluation) -> (String, String) {
-    let mark = if record.solved() { "" } else { "> " };
-    (
-        format!("{mark}{}", integer(record.evaluations)),
-        format!("{:.2}", record.search_cpu_seconds),
-    )
+fn line(blocks: &str, classical: [&str; 2], learned: [&str; 2], verdict: &str) -> String {
+    let line = format!(
+        "{blocks:>6}   {:>8} {:>7}   {:>8} {:>7}   {verdict}",
+        classical[0], classical[1], learned[0], learned[1]
+    );
+    format!("{}\n", line.trim_end())
 }
 
-/// A failure needs more than any success.
-fn fewer(one: &Evaluation, other: &Evaluation) -> bool {
+/// Seconds, and steps of the plan.
+fn side(record: &Evaluation, limit: f64) -> [String; 2] {
+    match record.plan_length {
+        Some(steps) if record.solved() => {
+            [format!("{:.2}", record.cpu_seconds), integer(steps as u64)]
+        }
+        _ => [format!("> {limit}"), "-".to_owned()],
+    }
+}
+
+fn verdict(classical: &Evaluation, learned: &Evaluation) -> String {
+    let times = |more: &Evaluation, less: &Evaluation| {
+        let ratio = more.cpu_seconds / less.cpu_seconds.max(0.001);
+        if ratio < 10.0 {
+            format!("{ratio:.1}")
+        } else {
+            format!("{ratio:.0}")
+        }
+    };
+    match (classical.solved(), learned.solved()) {
+        (false, true) => "only what was learnt finds a plan".to_owned(),
+        (true, false) => "only h_FF finds a plan".to_owned(),
+        (false, false) => "neither".to_owned(),
+        (true, true) if sooner(learned, classical) => {
+            format!("{} times sooner", times(classical, learned))
+        }
+        (true, true) => format!("{} times later", times(learned, classical)),
+    }
+}
+
+/// A failure is later than any success.
+fn sooner(one: &Evaluation, other: &Evaluation) -> bool {
     match (one.solved(), other.solved()) {
-        (true, true) => one.evaluations < other.evaluations,
+        (true, true) => one.cpu_seconds < other.cpu_seconds,
         (one, _) => one,
     }
 }

@@ -4,13 +4,13 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use homing::train::MayRaise;
-use homing_learner::{BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig};
+use homing_learner::{BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig, ValueKind};
 use homing_planner::HeuristicKind;
 
-use crate::args::heuristic_parser;
+use crate::args::{heuristic_parser, parse_seconds};
 
 /// Look into a trained model
 #[derive(Debug, Args)]
@@ -24,36 +24,76 @@ pub(crate) struct ModelCommand {
 pub(crate) enum ModelAction {
     /// Print what a model file holds
     ///
-    /// Prints the domain it was trained for, the heuristic it corrects, how training went, the
-    /// predicates and actions a domain must have, and the configuration as TOML.
+    /// Prints the domain it was trained for, how training went, the features that weigh most in words
+    /// or the heuristic that is corrected, the predicates and actions a domain must have, and the
+    /// configuration as TOML.
     #[command(after_help = "Example:\n  homing model show blocks.safetensors")]
     Show {
         /// A model file that `homing train` wrote
         file: PathBuf,
+
+        /// So many features in words, the weightiest first
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        features: usize,
+    },
+
+    /// List the models that ship with homing
+    ///
+    /// Prints the name, the domain, the features and the length of each, with the predicates that a
+    /// domain must have for it.
+    #[command(after_help = "Example:\n  homing model list")]
+    List,
+
+    /// Say how much of a problem a model has seen before
+    ///
+    /// Looks at the initial state and at states along a random walk, and prints which share of their
+    /// colours occurred in training, by round. Colours that did not weigh nothing: where these are
+    /// many, the model's score says little.
+    #[command(
+        override_usage = "homing model trust MODEL [DOMAIN] PROBLEM",
+        after_help = "Example:\n  homing model trust blocks.safetensors domain.pddl large.pddl"
+    )]
+    Trust {
+        /// A model file of `homing train`, of counts
+        model: PathBuf,
+
+        /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
+        #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
+        files: Vec<PathBuf>,
+
+        /// Print one JSON object instead of text
+        #[arg(long)]
+        json: bool,
     },
 }
 
-/// Learn a heuristic for a domain from small problems
+/// Learn from small problems of a domain, to solve large ones
 ///
-/// Trains a value function for the domain, as a correction to a classical heuristic, and writes it to
-/// a model file for `homing solve --model`. The same problems, settings and seed give the same file.
+/// Walks through the small ones among the problems, learns in which order the children of a state
+/// should be tried, compares a few candidates on the largest problems, and writes the best to a model
+/// file for `homing solve --model`: in seconds. The same problems, settings and seed give the same
+/// file. With `--learner nlm` it trains the paper's network, a correction to a classical heuristic.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "homing train [OPTIONS] --out MODEL [DOMAIN] FILES...",
+    override_usage = "homing train [OPTIONS] [DOMAIN] FILES...",
     after_help = "Example:\n  homing train --out blocks.safetensors domain.pddl small/",
     after_long_help = "Examples:\n  \
-                       homing train --out blocks.safetensors domain.pddl small/\n  \
-                       homing train --heuristic add --seeds 0..5 --out models \\\n    \
+                       homing train domain.pddl small/\n  \
+                       homing train --budget 30 --out blocks.safetensors \\\n    \
                        domain.pddl small/\n  \
-                       homing train --preset paper --select validation/blocks \\\n    \
-                       --out blocks.safetensors domain.pddl small/\n  \
+                       homing train --learner nlm --heuristic add --seeds 0..5 \\\n    \
+                       --out models domain.pddl small/\n  \
+                       homing train --learner nlm --preset paper \\\n    \
+                       --select validation/blocks --out blocks.safetensors \\\n    \
+                       domain.pddl small/\n  \
                        homing train --tabular --heuristic ff tiny.pddl\n\n\
-                       Beside the model go its configuration (.toml), a log of every step (.jsonl, \
-                       and a folder .events for TensorBoard) and, while it runs, a checkpoint. \
-                       Ctrl-C writes a checkpoint and ends with exit code 130; the same command \
-                       with --resume goes on.\n\n\
                        A setting given as an option goes over the file of --config, and that over \
-                       the preset. docs/training.md says what is computed."
+                       --budget or the preset. docs/learning.md says what counts learn.\n\n\
+                       With --learner nlm, beside the model go its configuration (.toml), a log of \
+                       every step (.jsonl, and a folder .events for TensorBoard) and, while it \
+                       runs, a checkpoint. Ctrl-C writes a checkpoint and ends with exit code 130; \
+                       the same command with --resume goes on. docs/training.md says what is \
+                       computed."
 )]
 pub(crate) struct Train {
     /// The domain, then problem files or folders of them; without DOMAIN, `domain.pddl` beside
@@ -61,16 +101,15 @@ pub(crate) struct Train {
     #[arg(required_unless_present = "select", value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Where the model goes; with --seeds a folder
-    #[arg(
-        long,
-        value_name = "MODEL",
-        required_unless_present = "tabular",
-        help_heading = "Output"
-    )]
+    /// Where the model goes; with --seeds a folder [default: the domain's name, .safetensors]
+    #[arg(long, value_name = "MODEL", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Write no log
+    /// What learns
+    #[arg(long, value_parser = learner_parser(), default_value_t = ValueKind::Counts, help_heading = "The run")]
+    pub(crate) learner: ValueKind,
+
+    /// nlm: write no log
     #[arg(long, help_heading = "Output")]
     pub(crate) no_log: bool,
 
@@ -78,16 +117,22 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// Write a checkpoint every so many steps; 0: only when interrupted
+    /// nlm: write a checkpoint every so many steps; 0: only when interrupted [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(crate) checkpoint_every: Option<u64>,
+
+    /// counts: about so many seconds of one core at the most, as bounds that are counted, so that
+    /// runs repeat [default: 120]
     #[arg(
         long,
-        default_value_t = 1_000,
-        value_name = "N",
-        help_heading = "Output"
+        value_name = "SECONDS",
+        value_parser = parse_seconds,
+        allow_negative_numbers = true,
+        help_heading = "The run"
     )]
-    pub(crate) checkpoint_every: u64,
+    pub(crate) budget: Option<f64>,
 
-    /// Go on from the checkpoint beside the model
+    /// Take a model that is there with these settings; nlm: go on from the checkpoint beside it
     #[arg(long, help_heading = "The run")]
     pub(crate) resume: bool,
 
@@ -114,7 +159,7 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "The run")]
     pub(crate) tabular: bool,
 
-    /// Keep the snapshot that solves most of the problems of a folder, not the last one; without
+    /// nlm: keep the snapshot that solves most of the problems of a folder, not the last one; without
     /// FOLDER, of the suite `validation`, which the eight domains of `homing generate` have
     #[arg(
         long,
@@ -124,35 +169,29 @@ pub(crate) struct Train {
     )]
     pub(crate) select: Option<Option<PathBuf>>,
 
-    /// Steps between snapshots
-    #[arg(
-        long,
-        default_value_t = 1_000,
-        value_name = "N",
-        help_heading = "Selection"
-    )]
-    pub(crate) select_every: u64,
+    /// nlm: steps between snapshots [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Selection")]
+    pub(crate) select_every: Option<u64>,
 
-    /// Evaluations of each search in the selection, at the most
-    #[arg(
-        long,
-        default_value_t = 2_000,
-        value_name = "N",
-        help_heading = "Selection"
-    )]
-    pub(crate) select_evaluations: u64,
+    /// nlm: evaluations of each search in the selection, at the most [default: 2000]
+    #[arg(long, value_name = "N", help_heading = "Selection")]
+    pub(crate) select_evaluations: Option<u64>,
 
-    /// Settings to start from
-    #[arg(long, value_enum, default_value_t = Preset::Default, help_heading = "Settings")]
-    pub(crate) preset: Preset,
+    /// nlm: settings to start from
+    #[arg(long, value_enum, help_heading = "Settings")]
+    pub(crate) preset: Option<Preset>,
 
     /// A TOML file of settings, over those of the preset
     #[arg(long, value_name = "FILE", help_heading = "Settings")]
     pub(crate) config: Option<PathBuf>,
 
-    /// The heuristic to correct
+    /// nlm: the heuristic to correct; counts: a heuristic as a further feature, dearer
     #[arg(long, value_parser = heuristic_parser(), help_heading = "Settings")]
     pub(crate) heuristic: Option<HeuristicKind>,
+
+    /// counts: how often colours take in those next to them
+    #[arg(long, value_name = "N", help_heading = "Settings")]
+    pub(crate) rounds: Option<usize>,
 
     #[command(flatten)]
     pub(crate) settings: Settings,
@@ -178,9 +217,9 @@ impl Preset {
     }
 }
 
-/// One flag for each field of the configuration.
+/// One flag for each field of the configuration of the network's training.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Settings")]
+#[command(next_help_heading = "Settings of --learner nlm")]
 pub(crate) struct Settings {
     /// Environment steps, each with an SGD step
     #[arg(long, value_name = "N")]
@@ -253,12 +292,14 @@ impl Settings {
         }
     }
 
-    /// Puts the flags that were given over a configuration.
-    pub(crate) fn apply(&self, config: &mut TrainConfig) {
+    /// Puts the flags that were given over a configuration; the names of their fields.
+    pub(crate) fn apply(&self, config: &mut TrainConfig) -> Vec<&'static str> {
+        let mut given = Vec::new();
         macro_rules! put {
             ($($field:ident),+ $(,)?) => {$(
                 if let Some(value) = self.$field.clone() {
                     config.$field = value;
+                    given.push(stringify!($field));
                 }
             )+};
         }
@@ -284,7 +325,50 @@ impl Settings {
             bucket_by,
             warm_up,
         );
+        given
     }
+}
+
+impl Train {
+    /// The first option given that is of use to the network's training only, as it is written.
+    pub(super) fn of_the_network(&self) -> Option<String> {
+        let written = |field: &str| format!("--{}", field.replace('_', "-"));
+        let others = [
+            (self.no_log, "no_log"),
+            (self.checkpoint_every.is_some(), "checkpoint_every"),
+            (self.select.is_some(), "select"),
+            (self.select_every.is_some(), "select_every"),
+            (self.select_evaluations.is_some(), "select_evaluations"),
+            (self.preset.is_some(), "preset"),
+        ];
+        let given = others.iter().find(|(given, _)| *given).map(|(_, at)| *at);
+        let setting = || {
+            self.settings
+                .apply(&mut TrainConfig::default())
+                .first()
+                .copied()
+        };
+        given.or_else(setting).map(written)
+    }
+
+    /// The first option given that is of use to training by ranking only.
+    pub(super) fn of_counts(&self) -> Option<&'static str> {
+        let others = [
+            (self.budget.is_some(), "--budget"),
+            (self.rounds.is_some(), "--rounds"),
+        ];
+        others.iter().find(|(given, _)| *given).map(|(_, at)| *at)
+    }
+}
+
+fn learner_parser() -> impl TypedValueParser<Value = ValueKind> {
+    let help = |kind| match kind {
+        ValueKind::Counts => "Counts of what is locally true, learnt by ranking, in seconds",
+        ValueKind::Nlm => "The paper's network, a correction to a heuristic, in minutes or hours",
+    };
+    let words = [ValueKind::Counts, ValueKind::Nlm];
+    PossibleValuesParser::new(words.map(|kind| PossibleValue::new(kind.name()).help(help(kind))))
+        .try_map(|word| serde_json::from_value(serde_json::Value::String(word)))
 }
 
 /// One of these words, read as the configuration file would.

@@ -1,59 +1,51 @@
 //! `homing train`.
 
 pub(crate) mod args;
+pub(crate) mod candidates;
 mod progress;
 mod tabular;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use homing::TrainEnd;
-use homing::input::read_bytes;
+use homing::input::{ProblemFiles, load_domain, read_bytes};
 use homing::train::{
-    LoadedTasks, MayRaise, SelectConfig, SelectionProblems, TrainRecord, TrainRequest, load_tasks,
-    raise_to_fit, train, train_seeds,
+    CountsRecord, DEFAULT_BUDGET, LoadedTasks, MayRaise, NlmRecord, SelectionProblems, load_tasks,
+    raise_to_fit, train_seeds, within_budget,
 };
-use homing_learner::TrainConfig;
+use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
+use homing_lab::layout::MODEL_EXTENSION;
+use homing_lab::report::integer;
+use homing_learner::{FunctionConfig, LearnConfig, TrainConfig, ValueKind};
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, say};
 use crate::watch::{catch_interrupts, interrupted};
-use args::Train;
+use args::{Preset, Train};
 use progress::Progress;
 
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     catch_interrupts();
-    let (config, may_raise) = configuration(arguments)?;
-    let (files, problems) = separate(arguments)?;
-    let runs = arguments.seeds.clone().map_or(1, Iterator::count);
-    let progress = Progress::new(runs, config.steps);
     if arguments.tabular {
-        let mut config = config;
-        let LoadedTasks { tasks, .. } = load_tasks(files, None, &progress)?;
-        raise_to_fit(&mut config, may_raise, &tasks, &progress);
-        return tabular::run(&tasks, &config);
+        return exactly(arguments);
     }
-    let Some(out) = &arguments.out else {
-        return Err(Failure::because(
-            Exit::BadInput,
-            "--out names the model to write",
-        ));
+    let (files, learner) = learner(arguments)?;
+    let runs = arguments.seeds.clone().map_or(1, Iterator::count);
+    let steps = match &learner {
+        Learner::Counts(_) => 0,
+        Learner::Nlm(training) => training.config.steps,
     };
+    let progress = Progress::new(runs, steps);
     let request = TrainRequest {
         files: files.to_vec(),
-        model: out.clone(),
-        config,
-        may_raise,
+        model: match &arguments.out {
+            Some(out) => out.clone(),
+            None => named_by_domain(files, arguments)?,
+        },
+        learner,
         seed: arguments.seed,
-        select: problems.map(|problems| SelectConfig {
-            problems,
-            every: arguments.select_every,
-            max_evaluations: arguments.select_evaluations,
-        }),
-        checkpoint_every: arguments.checkpoint_every,
         resume: arguments.resume,
-        log: !arguments.no_log,
         threads: arguments.jobs,
         simd: simd_from_environment()?,
     };
@@ -94,6 +86,113 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     })
 }
 
+/// `--tabular`: no training at all.
+fn exactly(arguments: &Train) -> anyhow::Result<Exit> {
+    let (mut config, may_raise) = configuration(arguments)?;
+    let (files, _) = separate(arguments)?;
+    let progress = Progress::new(1, 0);
+    let LoadedTasks { tasks, .. } = load_tasks(files, None, &progress)?;
+    raise_to_fit(&mut config, may_raise, &tasks, &progress);
+    tabular::run(&tasks, &config)
+}
+
+/// Where the model goes if nothing is said. What is there is not written over: nobody named it.
+fn named_by_domain(files: &[PathBuf], arguments: &Train) -> anyhow::Result<PathBuf> {
+    if arguments.seeds.is_some() {
+        return Err(Failure::because(
+            Exit::BadInput,
+            "--seeds needs --out, a folder for the models",
+        ));
+    }
+    let domain = load_domain(&ProblemFiles::find(files, None)?.domain)?.value;
+    let path = PathBuf::from(format!("{}.{MODEL_EXTENSION}", domain.name));
+    if path.exists() && !arguments.resume {
+        let path = path.display();
+        return Err(Failure::because(
+            Exit::BadInput,
+            format!("{path} is there already: write over it with `--out {path}`, or name another"),
+        ));
+    }
+    Ok(path)
+}
+
+/// The files to train on, what learns, and its settings.
+fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
+    let bad = |message: String| Err(Failure::because(Exit::BadInput, message));
+    match arguments.learner {
+        ValueKind::Counts => {
+            if let Some(option) = arguments.of_the_network() {
+                return bad(format!(
+                    "{option} is for the paper's network: add --learner nlm"
+                ));
+            }
+            let config = counts_configuration(arguments)?;
+            Ok((&arguments.files, Learner::Counts(Box::new(config))))
+        }
+        ValueKind::Nlm => {
+            if let Some(option) = arguments.of_counts() {
+                return bad(format!("{option} is for --learner counts"));
+            }
+            let (files, problems) = separate(arguments)?;
+            let (config, may_raise) = configuration(arguments)?;
+            let usual = NlmTraining::default();
+            let select = problems.map(|problems| {
+                let usual = SelectConfig::new(problems);
+                SelectConfig {
+                    every: arguments.select_every.unwrap_or(usual.every),
+                    max_evaluations: arguments
+                        .select_evaluations
+                        .unwrap_or(usual.max_evaluations),
+                    ..usual
+                }
+            });
+            let training = NlmTraining {
+                config,
+                may_raise,
+                select,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+                log: !arguments.no_log,
+            };
+            Ok((files, Learner::Nlm(Box::new(training))))
+        }
+    }
+}
+
+/// Budget, then file, then flags.
+fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
+    let mut config = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
+    if let Some(path) = &arguments.config {
+        let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
+        let bad = |error: &dyn std::fmt::Display| {
+            Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
+        };
+        let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
+        let mut whole = toml::Table::try_from(&config)?;
+        put_over(&mut whole, file);
+        config = whole.try_into().map_err(|error| bad(&error))?;
+    }
+    let FunctionConfig::Counts(function) = &mut config.function;
+    if let Some(heuristic) = arguments.heuristic {
+        function.heuristics = vec![heuristic];
+    }
+    if let Some(rounds) = arguments.rounds {
+        function.rounds = rounds;
+    }
+    Ok(config)
+}
+
+/// Puts the fields of a table over those of another, table by table.
+fn put_over(whole: &mut toml::Table, part: toml::Table) {
+    for (name, value) in part {
+        match (whole.get_mut(&name), value) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(part)) => put_over(inner, part),
+            (_, value) => {
+                whole.insert(name, value);
+            }
+        }
+    }
+}
+
 /// The files to train on, and what to select by.
 ///
 /// `--select` takes the next word for its folder, as flags do. In `train --select small/blocks`
@@ -125,7 +224,7 @@ fn separate(arguments: &Train) -> anyhow::Result<(&[PathBuf], Option<SelectionPr
 /// Preset, then file, then flags; and which of the settings that depend on the domain were left
 /// open.
 fn configuration(arguments: &Train) -> anyhow::Result<(TrainConfig, MayRaise)> {
-    let mut config = arguments.preset.config();
+    let mut config = arguments.preset.unwrap_or(Preset::Default).config();
     let mut may_raise = arguments.settings.left_open();
     if let Some(path) = &arguments.config {
         let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
@@ -155,25 +254,29 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
         TrainEnd::Trained(record) | TrainEnd::AlreadyThere(record) if json => {
             print(&(serde_json::to_string(record)? + "\n"))
         }
-        TrainEnd::Trained(record) => print(&line(record)),
+        TrainEnd::Trained(TrainRecord::Counts(record)) => print(&of_counts(record)),
+        TrainEnd::Trained(TrainRecord::Nlm(record)) => print(&line(record)),
         TrainEnd::AlreadyThere(record) => {
             say(&format!(
                 "homing: {} is there already, trained with these settings\n",
-                record.model
+                record.model()
             ));
             Ok(())
         }
         TrainEnd::Stopped { steps, checkpoint } => {
-            say(&format!(
-                "homing: stopped at step {steps}; --resume goes on from {}\n",
-                checkpoint.display()
-            ));
+            say(&match checkpoint {
+                Some(checkpoint) => format!(
+                    "homing: stopped at step {steps}; --resume goes on from {}\n",
+                    checkpoint.display()
+                ),
+                None => "homing: stopped; the same command begins again\n".to_owned(),
+            });
             Ok(())
         }
     }
 }
 
-fn line(record: &TrainRecord) -> String {
+fn line(record: &NlmRecord) -> String {
     format!(
         "{}: seed {}, {} steps, {} goals in {} episodes, loss {:.4}, network {:.1} s, planning {:.1} s\n",
         record.model,
@@ -184,5 +287,19 @@ fn line(record: &TrainRecord) -> String {
         record.loss,
         record.network_seconds,
         record.planning_seconds,
+    )
+}
+
+fn of_counts(record: &CountsRecord) -> String {
+    let report = &record.report;
+    format!(
+        "{}\n\n{}\n{}: seed {}, {} features, {} bytes, {:.1} s\n",
+        candidates::data(report),
+        candidates::table(report),
+        record.model,
+        record.seed,
+        report.fit.features,
+        integer(record.model_bytes),
+        record.seconds,
     )
 }

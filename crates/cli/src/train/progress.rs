@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use homing::{Notice, Observer};
-use homing_learner::StepRecord;
+use homing_learner::{LearnProgress, StepRecord};
 
 use crate::output::{clear_line, show_line};
 use crate::progress::{bar, duration};
@@ -27,6 +27,8 @@ struct State {
     /// The furthest step of each run: steps of a resumed one were taken before.
     first: std::collections::HashMap<u64, u64>,
     loss: f64,
+    /// Candidates that have had their searches, over all runs.
+    compared: u64,
     last: Instant,
     shown: bool,
 }
@@ -42,6 +44,7 @@ impl Progress {
                 taken: 0,
                 first: std::collections::HashMap::new(),
                 loss: 0.0,
+                compared: 0,
                 last: Instant::now(),
                 shown: false,
             }),
@@ -78,6 +81,36 @@ impl Progress {
         ));
     }
 
+    fn learn(&self, progress: &LearnProgress) {
+        if !self.show {
+            return;
+        }
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let text = match progress {
+            LearnProgress::Gathered(report) => format!(
+                "{} problems walked through, {} states; fitting, {elapsed:.1} s",
+                report.walked, report.states
+            ),
+            LearnProgress::Fitted { name, fit } => {
+                format!("{name}: {} features fitted, {elapsed:.1} s", fit.features)
+            }
+            LearnProgress::Compared { record, of } => {
+                let mut state = self.state.lock().expect("no thread panics here");
+                state.compared += 1;
+                let all = self.runs as u64 * *of as u64;
+                format!(
+                    "{} {}/{all} candidates, {}: {} solved, {elapsed:.1} s",
+                    bar(state.compared, all, 16),
+                    state.compared,
+                    record.name,
+                    record.solved
+                )
+            }
+        };
+        show_line(&text);
+        self.state.lock().expect("no thread panics here").shown = true;
+    }
+
     /// Takes the line away.
     pub(crate) fn finish(&self) {
         let mut state = self.state.lock().expect("no thread panics here");
@@ -94,6 +127,10 @@ impl Observer for Progress {
 
     fn notice(&self, notice: &Notice) {
         tell(notice);
+    }
+
+    fn learning(&self, _seed: u64, progress: &LearnProgress) {
+        self.learn(progress);
     }
 
     fn training_step(&self, seed: u64, record: &StepRecord) {

@@ -19,11 +19,7 @@ pub(crate) fn run(tasks: &[Arc<Task>], config: &TrainConfig) -> anyhow::Result<E
         gamma: config.gamma,
         reward: config.reward,
     };
-    let costs = if config.unit_cost {
-        Costs::Unit
-    } else {
-        Costs::Task
-    };
+    let costs = Costs::unit_if(config.unit_cost);
     print(&format!(
         "{:<24} {:>8} {:>7} {:>12} {:>12} {:>12}\n",
         "problem", "states", "sweeps", "V*(I)", "phi(I)", "residual(I)"

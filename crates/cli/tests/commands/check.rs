@@ -45,9 +45,12 @@ fn mistakes_are_shown_on_standard_error() {
 
 #[test]
 fn an_unsupported_construct_ends_with_34() {
-    run!["check", fixture("invalid/domain-unsupported-when.pddl")]
-        .ends_with(34)
-        .says("not supported: ");
+    run![
+        "check",
+        fixture("invalid/domain-unsupported-durative-action.pddl")
+    ]
+    .ends_with(34)
+    .says("not supported: ");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn wrong_arguments_end_with_33_and_a_hint() {
         ),
         (
             &["solve", "--heuristic", "lmcut", problem],
-            "[possible values: blind, max, add, ff]",
+            "[possible values: blind, max, add, ff, landmarks]",
         ),
         (
             &["solve", "--search", "bfs", problem],

@@ -1,5 +1,6 @@
 //! The `homing` command as a user meets it: what it prints, what it writes, how it ends.
 
+mod anytime;
 mod check;
 mod help;
 mod nonsense;

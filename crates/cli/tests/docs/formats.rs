@@ -98,11 +98,14 @@ fn models_logs_and_checkpoints() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path();
     homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
-    homing(place, "train --steps 150 --layers 4 --out m.safetensors b");
+    homing(
+        place,
+        "train --learner nlm --steps 150 --layers 4 --out m.safetensors b",
+    );
     let model = header(&place.join("m.safetensors"), "homing");
     assert_eq!(
         fields(&model, &["signature", "summary"]),
-        documented("Model files")
+        documented("Networks")
     );
     let config = std::fs::read_to_string(place.join("m.toml")).expect("a configuration");
     let config: BTreeSet<&str> = config
@@ -129,7 +132,15 @@ fn models_logs_and_checkpoints() {
     }
 
     let mut endless = Command::new(env!("CARGO_BIN_EXE_homing"))
-        .args(["train", "--steps", "100000000", "--checkpoint-every", "120"])
+        .args([
+            "train",
+            "--learner",
+            "nlm",
+            "--steps",
+            "100000000",
+            "--checkpoint-every",
+            "120",
+        ])
         .args(["--layers", "4", "--out", "endless", "b"])
         .current_dir(place)
         .stdin(Stdio::null())
@@ -149,14 +160,39 @@ fn models_logs_and_checkpoints() {
 }
 
 #[test]
+fn models_of_counts_and_the_object_of_their_training() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
+    let object = homing(place, "train --json --out m.safetensors b").stdout;
+    let object: Value = serde_json::from_slice(&object).expect("JSON");
+    assert_eq!(fields(&object, &[]), documented("Training of counts"));
+    let model = header(&place.join("m.safetensors"), "homing");
+    assert_eq!(
+        fields(&model, &["signature", "report"]),
+        documented("Counts")
+    );
+    assert_eq!(object["report"], model["report"]);
+    // Every setting is in the table of its section.
+    let learning = std::fs::read_to_string(root().join("docs/learning.md")).expect("a document");
+    for (section, settings) in model["config"].as_object().expect("an object") {
+        for (field, _) in settings.as_object().expect("a section") {
+            let row = format!("\n| `{section}.{field}` |");
+            assert!(learning.contains(&row), "{section}.{field}");
+        }
+    }
+}
+
+#[test]
 fn records_and_the_object_of_training() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path();
     homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
-    let trained = "train --json --steps 120 --layers 4 --no-log --out m.safetensors b";
+    let trained =
+        "train --learner nlm --json --steps 120 --layers 4 --no-log --out m.safetensors b";
     let object = homing(place, trained).stdout;
     let object: Value = serde_json::from_slice(&object).expect("JSON");
-    assert_eq!(fields(&object, &[]), documented("`homing train --json`"));
+    assert_eq!(fields(&object, &[]), documented("Training of networks"));
 
     let records = |path: &str| -> Vec<Value> {
         let text = std::fs::read_to_string(place.join(path)).expect("records");

@@ -76,6 +76,8 @@ fn a_model_runs_beside_its_base_and_plans_are_kept() {
     let problem = fixture("valid/blocks/p01.pddl");
     run_with([
         OsString::from("train"),
+        "--learner".into(),
+        "nlm".into(),
         "--heuristic".into(),
         "add".into(),
         "--steps".into(),

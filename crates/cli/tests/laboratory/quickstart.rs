@@ -6,7 +6,7 @@ use crate::runs::{Run, entries, run_with};
 
 fn quickstart(out: &Path, extra: &[&str]) -> Run {
     let mut all: Vec<OsString> = vec!["quickstart".into(), "--out".into(), out.into()];
-    all.extend(["--steps", "200", "--max-evaluations", "300"].map(OsString::from));
+    all.extend(["--largest", "20", "--time-limit", "30"].map(OsString::from));
     all.extend(extra.iter().map(OsString::from));
     run_with(all)
 }
@@ -21,15 +21,21 @@ fn it_leaves_model_plans_records_report_and_commands() {
         !run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'),
         "{run:#?}"
     );
-    for line in ["Training: goals reached", "h_FF", "solved: ", "index.html"] {
+    for line in [
+        "Learning from 2 to 6 blocks",
+        "candidate",
+        "h_FF",
+        "of 2 with h_FF, 2 of 2 with what was learnt",
+        "index.html",
+    ] {
         assert!(run.stdout.contains(line), "no `{line}` in {run:#?}");
     }
-    assert_eq!(evaluations(&out.join("evaluations.jsonl")).len(), 24);
-    let solved = evaluations(&out.join("evaluations.jsonl"));
-    let solved = solved.iter().filter(|record| record.solved()).count();
+    let records = evaluations(&out.join("evaluations.jsonl"));
+    assert_eq!(records.len(), 4);
+    let solved = records.iter().filter(|record| record.solved()).count();
     assert_eq!(entries(&out.join("plans")).len(), solved);
     assert!(out.join("report/index.html").is_file());
-    assert_eq!(entries(&out.join("models")).len(), 2);
+    assert!(out.join("blocks.safetensors").is_file());
     let readme = std::fs::read_to_string(out.join("README.txt")).unwrap();
     assert!(readme.contains("--out mine.safetensors domain.pddl small/"));
 
@@ -45,20 +51,10 @@ fn it_leaves_model_plans_records_report_and_commands() {
         std::fs::read(out.join("evaluations.jsonl")).unwrap(),
         before
     );
-
-    // As an experiment it is done.
-    let file = out.join("experiment.toml");
-    let run = run_with([
-        OsString::from("experiment"),
-        file.into(),
-        "--out".into(),
-        out.clone().into(),
-    ]);
-    assert!(run.ends_with(0).stdout.contains("25 of 25 tasks done"));
-    assert_eq!(
-        std::fs::read(out.join("evaluations.jsonl")).unwrap(),
-        before
-    );
+    // With other settings the folder is left alone.
+    quickstart(&out, &["--seed", "1"])
+        .ends_with(33)
+        .says("is not empty");
 }
 
 #[test]

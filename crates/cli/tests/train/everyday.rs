@@ -82,6 +82,8 @@ fn a_run_leaves_a_model_its_configuration_and_its_log() {
     let again = folder.path().join("again.safetensors");
     run![
         "train",
+        "--learner",
+        "nlm",
         "--config",
         folder.path().join("blocks.toml"),
         "--seed",

@@ -1,5 +1,6 @@
 //! `homing train`, `homing model` and `homing solve --model` as a user meets them.
 
+mod counts;
 mod everyday;
 mod interrupted;
 mod refused;

@@ -111,6 +111,8 @@ fn a_configuration_file_that_cannot_be_used() {
         std::fs::write(&file, text).expect("a file");
         let mut run = run![
             "train",
+            "--learner",
+            "nlm",
             "--config",
             file,
             "--out",
@@ -124,6 +126,8 @@ fn a_configuration_file_that_cannot_be_used() {
     }
     run![
         "train",
+        "--learner",
+        "nlm",
         "--config",
         "nope.toml",
         "--out",
@@ -137,6 +141,8 @@ fn a_configuration_file_that_cannot_be_used() {
     std::fs::write(&file, "layers = 4\nsteps = 30\nfeatures = 3\n").expect("a file");
     run![
         "train",
+        "--learner",
+        "nlm",
         "--preset",
         "paper",
         "--config",
@@ -171,11 +177,13 @@ fn problems_that_cannot_be_trained_on() {
     run!["train", "--out", model, "nope"]
         .ends_with(33)
         .says("cannot read");
-    run!["train", fixture("valid/blocks")]
+    run!["train", "--seeds", "0..2", fixture("valid/blocks")]
         .ends_with(33)
-        .says("--out <MODEL>");
+        .says("--seeds needs --out");
     // Problems without a plan are left out; here nothing is left.
-    run!["train", "--out", model, fixture("valid/unsolvable")].ends_with(33);
+    let unsolvable = fixture("valid/unsolvable");
+    run!["train", "--out", model, unsolvable].ends_with(33);
+    run!["train", "--learner", "nlm", "--out", model, unsolvable].ends_with(33);
     run![
         "train",
         "--out",

@@ -101,7 +101,9 @@ fn selection_without_a_folder_takes_the_validation_suite_of_the_domain() {
 
     // A word behind --select is a folder, but where nothing else is to be trained on.
     let model = folder.path().join("alone");
-    let mut alone: Vec<&std::ffi::OsStr> = vec!["train".as_ref(), "--out".as_ref()];
+    let mut alone: Vec<&std::ffi::OsStr> = ["train", "--learner", "nlm", "--out"]
+        .map(std::ffi::OsStr::new)
+        .to_vec();
     alone.push(model.as_ref());
     let hasty = HASTY.iter().chain(&every).chain(&["--steps", "100"]);
     alone.extend(hasty.map(std::ffi::OsStr::new));
@@ -127,7 +129,7 @@ fn selection_without_a_folder_names_the_domains_that_have_a_suite() {
         .ends_with(33)
         .says("--select takes a folder, and")
         .says("write --select behind the problems");
-    run!["train", "--out", &model, "--select"]
+    run!["train", "--learner", "nlm", "--out", &model, "--select"]
         .ends_with(33)
         .says("no problems to train on are given");
     assert_eq!(entries(folder.path()), [""; 0]);

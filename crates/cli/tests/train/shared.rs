@@ -46,7 +46,7 @@ fn every_domain_of_the_competition_can_be_trained_on() {
                     let model = out.path().join(format!("{name}.safetensors"));
                     let mut arguments: Vec<std::ffi::OsString> = vec!["train".into()];
                     // Costs as the problems give them; a network as small as can be.
-                    let flags = "--steps 200 --jobs 1 --unit-cost false --features 1 \
+                    let flags = "--learner nlm --steps 200 --jobs 1 --unit-cost false --features 1 \
                                  --batch-size 2 --warm-up 170 --heuristic add --out";
                     arguments.extend(flags.split_whitespace().map(std::ffi::OsString::from));
                     arguments.push(model.clone().into());

@@ -25,9 +25,12 @@ pub(crate) const HASTY: [&str; 14] = [
     "9",
 ];
 
-/// `homing train` with these flags on a folder of fixtures.
+/// `homing train` of the network with these flags on a folder of fixtures.
 pub(crate) fn arguments(folder: &str, out: &Path, flags: &[&str]) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = vec!["train".into(), "--out".into(), out.into()];
+    let mut arguments: Vec<OsString> = ["train", "--learner", "nlm", "--out"]
+        .map(OsString::from)
+        .to_vec();
+    arguments.push(out.into());
     arguments.extend(flags.iter().map(OsString::from));
     arguments.push(fixture(&format!("valid/{folder}")).into());
     arguments

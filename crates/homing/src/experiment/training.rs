@@ -8,6 +8,7 @@ use homing_lab::layout::ModelFiles;
 use homing_lab::record::{CurvePoint, RECORD_FORMAT, Training};
 use homing_lab::schedule::Executed;
 use homing_lab::suite::text_hash;
+use homing_learner::ValueKind;
 
 use super::Runner;
 use crate::child;
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
 use crate::resources::{REVISION, machine};
-use crate::train::{LogLine, TrainRecord, read_log};
+use crate::train::{LogLine, NlmRecord, TrainRecord, read_log};
 
 impl Runner<'_> {
     /// Trains a model of the plan and records it.
@@ -33,12 +34,13 @@ impl Runner<'_> {
         let Some(finished) = finished else {
             return Ok(Executed::Stopped);
         };
-        let (true, Some(answer)) = (finished.status.success(), finished.record::<TrainRecord>())
+        let (true, Some(TrainRecord::Nlm(answer))) =
+            (finished.status.success(), finished.record::<TrainRecord>())
         else {
             return Ok(Executed::Failed(finished.reason()));
         };
         let curve = Curve::of(&files.log(), task.config.steps);
-        let record = self.training_record(task, answer, curve)?;
+        let record = self.training_record(task, *answer, curve)?;
         self.trainings
             .lock()
             .expect("no worker panics")
@@ -54,6 +56,7 @@ impl Runner<'_> {
             .map(OsString::from)
             .to_vec();
         let mut put = |name: &str, value: OsString| arguments.extend([name.into(), value]);
+        put("--learner", ValueKind::Nlm.name().into());
         put("--config", files.requested_config().into());
         put("--seed", task.seed.to_string().into());
         put("--out", files.model.clone().into());
@@ -75,7 +78,7 @@ impl Runner<'_> {
     fn training_record(
         &self,
         task: &TrainingTask,
-        answer: TrainRecord,
+        answer: NlmRecord,
         curve: Curve,
     ) -> Result<Training, Error> {
         let set = &self.plan.sets[task.problems];

@@ -1,5 +1,7 @@
-//! Training: a request, the run with its log, checkpoints and selection, and the record of it.
+//! Training: a request, the run, and the record of it. By ranking (`counts`), or the paper's network
+//! with its log, checkpoints and selection.
 
+mod counts;
 mod log;
 mod select;
 mod validation;
@@ -12,20 +14,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use homing_lab::layout::ModelFiles;
-use homing_learner::{Compute, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer};
+use homing_learner::{
+    Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
+};
 use homing_planner::{GroundError, Task, ground};
 use serde::{Deserialize, Serialize};
 
+use self::counts::CountsSession;
 use self::log::Log;
 use self::select::Selection;
 use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
-use crate::model::load_model;
+use crate::model::load_network;
 use crate::observe::{Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
+pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
 
@@ -37,33 +43,74 @@ pub struct TrainRequest {
     pub files: Vec<PathBuf>,
     /// Where the model goes. For several seeds this is a folder.
     pub model: PathBuf,
+    /// What learns, and its settings.
+    #[serde(default)]
+    pub learner: Learner,
+    /// The seed.
+    #[serde(default)]
+    pub seed: u64,
+    /// Whether to go on from what is beside the model: a model that is there with these settings
+    /// and this seed is taken, and the network's training goes on from its checkpoint.
+    #[serde(default)]
+    pub resume: bool,
+    /// Threads; all cores by default.
+    #[serde(default)]
+    pub threads: Option<NonZeroUsize>,
+    /// Vector instructions of a network; the best the processor has by default.
+    #[serde(default, with = "simd_name")]
+    pub simd: Option<Simd>,
+}
+
+impl TrainRequest {
+    /// A run by ranking on these problems with the recommended settings.
+    pub fn new(files: Vec<PathBuf>, model: impl Into<PathBuf>) -> Self {
+        Self {
+            files,
+            model: model.into(),
+            learner: Learner::default(),
+            seed: 0,
+            resume: false,
+            threads: None,
+            simd: None,
+        }
+    }
+}
+
+/// What learns, and its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Learner {
+    /// Counts of colours, by ranking siblings; [`within_budget`] gives settings.
+    Counts(Box<LearnConfig>),
+    /// The paper's network, by reinforcement learning.
+    Nlm(Box<NlmTraining>),
+}
+
+impl Default for Learner {
+    fn default() -> Self {
+        Self::Counts(Box::default())
+    }
+}
+
+/// How the paper's network is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NlmTraining {
     /// The settings.
     #[serde(default)]
     pub config: TrainConfig,
     /// Which of the settings may be raised to fit the domain.
     #[serde(default)]
     pub may_raise: MayRaise,
-    /// The seed.
-    #[serde(default)]
-    pub seed: u64,
     /// How a snapshot is chosen; without it the last one is the model.
     #[serde(default)]
     pub select: Option<SelectConfig>,
     /// Steps between checkpoints; 0: one is written only when the run is stopped.
     #[serde(default = "default_every")]
     pub checkpoint_every: u64,
-    /// Whether to go on from the checkpoint beside the model.
-    #[serde(default)]
-    pub resume: bool,
     /// Whether a log is written.
     #[serde(default = "default_log")]
     pub log: bool,
-    /// Threads; all cores by default.
-    #[serde(default)]
-    pub threads: Option<NonZeroUsize>,
-    /// Vector instructions; the best the processor has by default.
-    #[serde(default, with = "simd_name")]
-    pub simd: Option<Simd>,
 }
 
 fn default_every() -> u64 {
@@ -74,21 +121,14 @@ fn default_log() -> bool {
     true
 }
 
-impl TrainRequest {
-    /// A run on these problems with the recommended settings.
-    pub fn new(files: Vec<PathBuf>, model: impl Into<PathBuf>) -> Self {
+impl Default for NlmTraining {
+    fn default() -> Self {
         Self {
-            files,
-            model: model.into(),
             config: TrainConfig::default(),
             may_raise: MayRaise::default(),
-            seed: 0,
             select: None,
             checkpoint_every: default_every(),
-            resume: false,
             log: default_log(),
-            threads: None,
-            simd: None,
         }
     }
 }
@@ -142,9 +182,29 @@ impl SelectConfig {
 }
 
 /// What came of a run: what `homing train --json` prints and what runs of an experiment are read
-/// back from. `docs/formats.md` describes each field.
+/// back from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TrainRecord {
+#[serde(tag = "learner", rename_all = "kebab-case")]
+pub enum TrainRecord {
+    /// By ranking.
+    Counts(Box<CountsRecord>),
+    /// The paper's network.
+    Nlm(Box<NlmRecord>),
+}
+
+impl TrainRecord {
+    /// The model's file.
+    pub fn model(&self) -> &str {
+        match self {
+            Self::Counts(record) => &record.model,
+            Self::Nlm(record) => &record.model,
+        }
+    }
+}
+
+/// What came of training the paper's network. `docs/formats.md` describes each field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NlmRecord {
     /// The effective configuration, field by field.
     pub config: BTreeMap<String, serde_json::Value>,
     /// CPU seconds of the process.
@@ -175,7 +235,7 @@ pub struct TrainRecord {
     pub version: String,
 }
 
-impl TrainRecord {
+impl NlmRecord {
     fn new(files: &ModelFiles, model: &Model, timings: Timings) -> Result<Self, Error> {
         let header = &model.header;
         // By way of a value: a field in single precision has all the digits of double precision.
@@ -208,13 +268,37 @@ pub enum TrainEnd {
     Trained(TrainRecord),
     /// The model was there, trained with the same settings.
     AlreadyThere(TrainRecord),
-    /// The run was stopped and can be gone on with.
+    /// The run was stopped; the same request with [`TrainRequest::resume`] comes to the same model.
     Stopped {
         /// Steps taken so far.
         steps: u64,
-        /// What it can go on from.
-        checkpoint: PathBuf,
+        /// What it can go on from; `None` where it begins again.
+        checkpoint: Option<PathBuf>,
     },
+}
+
+/// A run of either kind, loaded.
+enum Prepared<'a> {
+    Counts(CountsSession<'a>),
+    Nlm(Session<'a>),
+}
+
+impl<'a> Prepared<'a> {
+    fn load(request: &'a TrainRequest, observer: &'a dyn Observer) -> Result<Self, Error> {
+        Ok(match &request.learner {
+            Learner::Counts(config) => {
+                Self::Counts(CountsSession::load(request, config, observer)?)
+            }
+            Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
+        })
+    }
+
+    fn train(&self, files: &ModelFiles, seed: u64, compute: Compute) -> Result<TrainEnd, Error> {
+        match self {
+            Self::Counts(session) => session.train(files, seed, compute.threads),
+            Self::Nlm(session) => session.train(files, seed, compute),
+        }
+    }
 }
 
 /// Trains a model.
@@ -223,7 +307,7 @@ pub enum TrainEnd {
 ///
 /// If the problems or settings are of no use, or a file cannot be written.
 pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
-    let session = Session::load(request, observer)?;
+    let session = Prepared::load(request, observer)?;
     let files = ModelFiles::of(&request.model);
     let compute = compute(request.threads, request.simd);
     session.train(&files, request.seed, compute)
@@ -241,7 +325,7 @@ pub fn train_seeds(
     observer: &dyn Observer,
     each: &(dyn Fn(&TrainEnd) + Sync),
 ) -> Result<Vec<TrainEnd>, Error> {
-    let session = Session::load(request, observer)?;
+    let session = Prepared::load(request, observer)?;
     make_folder(&request.model)?;
     let runs: Vec<(u64, ModelFiles)> = seeds
         .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
@@ -363,6 +447,7 @@ fn differences(one: &TrainConfig, other: &TrainConfig) -> Result<Vec<String>, Er
 /// What runs of all seeds have in common.
 struct Session<'a> {
     request: &'a TrainRequest,
+    training: &'a NlmTraining,
     /// The request's, fitted to the domain.
     config: TrainConfig,
     tasks: Vec<Arc<Task>>,
@@ -377,11 +462,15 @@ struct Validation<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn load(request: &'a TrainRequest, observer: &'a dyn Observer) -> Result<Self, Error> {
+    fn load(
+        request: &'a TrainRequest,
+        training: &'a NlmTraining,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Error> {
         let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, observer)?;
-        let mut config = request.config.clone();
-        raise_to_fit(&mut config, request.may_raise, &tasks, observer);
-        let validation = match &request.select {
+        let mut config = training.config.clone();
+        raise_to_fit(&mut config, training.may_raise, &tasks, observer);
+        let validation = match &training.select {
             Some(config) => Some(Validation {
                 config,
                 tasks: config.problems.load(&domain, &tasks, observer)?,
@@ -390,6 +479,7 @@ impl<'a> Session<'a> {
         };
         Ok(Self {
             request,
+            training,
             config,
             tasks,
             validation,
@@ -407,9 +497,9 @@ impl<'a> Session<'a> {
         let checkpoint = files.checkpoint();
         let going_on = self.request.resume && checkpoint.exists();
         if self.request.resume && !going_on && self.is_finished(files, seed) {
-            let model = load_model(&files.model)?;
-            let record = TrainRecord::new(files, &model, Timings::default())?;
-            return Ok(TrainEnd::AlreadyThere(record));
+            let model = load_network(&files.model)?;
+            let record = NlmRecord::new(files, &model, Timings::default())?;
+            return Ok(TrainEnd::AlreadyThere(TrainRecord::Nlm(Box::new(record))));
         }
         let mut trainer = self.begin(files, seed, compute, going_on)?;
         let mut selection = match &self.validation {
@@ -425,7 +515,7 @@ impl<'a> Session<'a> {
             // begins anew.
             let _ = std::fs::remove_file(&checkpoint);
         }
-        let mut log = if self.request.log {
+        let mut log = if self.training.log {
             Some(Log::open(files, trainer.steps())?)
         } else {
             None
@@ -437,7 +527,7 @@ impl<'a> Session<'a> {
             save(&trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),
-                checkpoint,
+                checkpoint: Some(checkpoint),
             });
         }
         if let Some(log) = &mut log {
@@ -452,8 +542,8 @@ impl<'a> Session<'a> {
         // A finished run needs neither.
         let _ = std::fs::remove_file(&checkpoint);
         let _ = std::fs::remove_file(files.best());
-        let record = TrainRecord::new(files, &model, trainer.timings())?;
-        Ok(TrainEnd::Trained(record))
+        let record = NlmRecord::new(files, &model, trainer.timings())?;
+        Ok(TrainEnd::Trained(TrainRecord::Nlm(Box::new(record))))
     }
 
     /// A trainer at the start of a run, or where its checkpoint is.
@@ -505,7 +595,7 @@ impl<'a> Session<'a> {
         {
             selection.consider(trainer.model())?;
         }
-        let every = self.request.checkpoint_every;
+        let every = self.training.checkpoint_every;
         if every > 0 && record.step.is_multiple_of(every) {
             save(trainer, &files.checkpoint(), log)?;
         }
@@ -545,7 +635,7 @@ impl<'a> Session<'a> {
             best.clone(),
         );
         if going_on && best.exists() {
-            selection.consider(load_model(&best)?)?;
+            selection.consider(load_network(&best)?)?;
         }
         Ok(selection)
     }

@@ -40,51 +40,106 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
     if compared.is_empty() {
         return String::new();
     }
-    // A limit of none has its place on the axis too.
-    let limit = compared.iter().map(|row| row.pair.limit).max();
-    let limit = limit.unwrap_or(1).max(1);
-    let least = compared
-        .iter()
-        .flat_map(|row| {
-            let base = row.pair.base.iter().flatten();
-            base.chain(row.pair.series.iter().flat_map(|series| &series.runs))
-        })
-        .filter_map(|run| Pair::solved_with(run))
-        .min()
-        .unwrap_or(1)
-        .clamp(1, limit);
-    let from = 10_f64.powf((least as f64).log10().floor());
-    let border = (limit as f64).max(from * 10.0) * 3.0;
-    let axis = Axis {
-        from,
-        to: border,
-        log: true,
-        last: limit as f64,
-    };
-    let mut plot = Plot::new(axis, axis);
-    let (edge_x, edge_y) = (axis.x(limit as f64), axis.y(limit as f64));
-    let (far_x, far_y, near_x, near_y) =
-        (axis.x(border), axis.y(border), axis.x(from), axis.y(from));
-    plot.push(&format!(
-        "<path class=\"beyond\" d=\"M{edge_x:.1} {near_y:.1}V{edge_y:.1}H{near_x:.1}V{far_y:.1}H{far_x:.1}V{near_y:.1}z\"/>"
-    ));
-    plot.frame("evaluations with h", "evaluations with H", short, short);
-    plot.push(&format!(
-        "<path class=\"diagonal\" d=\"M{near_x:.1} {near_y:.1}L{far_x:.1} {far_y:.1}\"/>\
-         <g class=\"ticks\"><text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">fail</text>\
-         <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">fail</text></g>",
-        far_x + 4.0,
-        near_y + 14.0,
-        near_x - 6.0,
-        far_y + 3.5,
-    ));
-
-    let mut words = Vec::new();
-    let domain = compared[0].pair.domain;
-    let label = &content.index.domains[domain].label;
+    let axes = ScatterAxes::of(&compared);
+    let mut plot = axes.plot();
     for best in [false, true] {
+        axes.marks(&mut plot, content, section, &compared, best);
+    }
+    let mut words = Vec::new();
+    let label = &content.index.domains[compared[0].pair.domain].label;
+    for row in &compared {
+        if let Some(wins) = &row.wins {
+            words.push(format!(
+                "{}: H of the best seed has fewer evaluations on {} problems, h on {}",
+                row.pair.heuristic, wins.best.learned, wins.best.base
+            ));
+        }
+    }
+    plot.figure(
+        "Evaluations, h against H",
+        &format!(
+            "{label}: evaluations of h against H, both logarithmic. {}.",
+            words.join("; ")
+        ),
+    )
+}
+
+/// The axes of a scatter plot, both of evaluations.
+struct ScatterAxes {
+    axis: Axis,
+    from: f64,
+    /// The limit on evaluations.
+    limit: u64,
+    /// Where failures are marked.
+    border: f64,
+}
+
+impl ScatterAxes {
+    fn of(compared: &[&&Row<'_>]) -> Self {
+        // A limit of none has its place on the axis too.
+        let limit = compared.iter().map(|row| row.pair.limit).max();
+        let limit = limit.unwrap_or(1).max(1);
+        let least = compared
+            .iter()
+            .flat_map(|row| {
+                let base = row.pair.base.iter().flatten();
+                base.chain(row.pair.series.iter().flat_map(|series| &series.runs))
+            })
+            .filter_map(|run| Pair::solved_with(run))
+            .min()
+            .unwrap_or(1)
+            .clamp(1, limit);
+        let from = 10_f64.powf((least as f64).log10().floor());
+        let border = (limit as f64).max(from * 10.0) * 3.0;
+        Self {
+            axis: Axis {
+                from,
+                to: border,
+                log: true,
+                last: limit as f64,
+            },
+            from,
+            limit,
+            border,
+        }
+    }
+
+    /// The frame, with what lies beyond the limit and where both are equal.
+    fn plot(&self) -> Plot {
+        let Self { axis, from, .. } = *self;
+        let (limit, border) = (self.limit, self.border);
+        let mut plot = Plot::new(axis, axis);
+        let (edge_x, edge_y) = (axis.x(limit as f64), axis.y(limit as f64));
+        let (far_x, far_y, near_x, near_y) =
+            (axis.x(border), axis.y(border), axis.x(from), axis.y(from));
+        plot.push(&format!(
+            "<path class=\"beyond\" d=\"M{edge_x:.1} {near_y:.1}V{edge_y:.1}H{near_x:.1}V{far_y:.1}H{far_x:.1}V{near_y:.1}z\"/>"
+        ));
+        plot.frame("evaluations with h", "evaluations with H", short, short);
+        plot.push(&format!(
+            "<path class=\"diagonal\" d=\"M{near_x:.1} {near_y:.1}L{far_x:.1} {far_y:.1}\"/>\
+             <g class=\"ticks\"><text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">fail</text>\
+             <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">fail</text></g>",
+            far_x + 4.0,
+            near_y + 14.0,
+            near_x - 6.0,
+            far_y + 3.5,
+        ));
+        plot
+    }
+
+    /// A mark for each run of H, those of the best seed apart. Runs at the same pixel are one mark.
+    fn marks(
+        &self,
+        plot: &mut Plot,
+        content: &Content<'_>,
+        section: &Section<'_>,
+        compared: &[&&Row<'_>],
+        best: bool,
+    ) {
+        let label = &content.index.domains[compared[0].pair.domain].label;
         let mut spots: BTreeMap<Spot<'_>, Vec<usize>> = BTreeMap::new();
-        for row in &compared {
+        for row in compared {
             let Some(base) = &row.pair.base else { continue };
             let chosen = row.pair.best_seed();
             for (place, series) in row.pair.series.iter().enumerate() {
@@ -92,11 +147,12 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
                     continue;
                 }
                 for (at, (h, ours)) in base.iter().zip(&series.runs).enumerate() {
-                    let value = |run| Pair::solved_with(run).map_or(border, |count| count as f64);
+                    let value =
+                        |run| Pair::solved_with(run).map_or(self.border, |count| count as f64);
                     let spot = Spot {
                         heuristic: heuristic_order(row.pair.heuristic),
-                        x: axis.x(value(h)).round() as i64,
-                        y: axis.y(value(ours)).round() as i64,
+                        x: self.axis.x(value(h)).round() as i64,
+                        y: self.axis.y(value(ours)).round() as i64,
                     };
                     let problems = spots.entry(spot).or_default();
                     let problem = row.pair.problems[at];
@@ -141,21 +197,6 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
             plot.push("</g>");
         }
     }
-    for row in &compared {
-        if let Some(wins) = &row.wins {
-            words.push(format!(
-                "{}: H of the best seed has fewer evaluations on {} problems, h on {}",
-                row.pair.heuristic, wins.best.learned, wins.best.base
-            ));
-        }
-    }
-    plot.figure(
-        "Evaluations, h against H",
-        &format!(
-            "{label}: evaluations of h against H, both logarithmic. {}.",
-            words.join("; ")
-        ),
-    )
 }
 
 /// The rate of problems solved against the number of objects.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use homing_planner::SearchKind;
 
 use super::heuristics::{NO_HEURISTIC, heuristic_order};
-use super::variants::variants;
+use super::variants::{Variants, variants};
 use crate::paper::{self, PaperDomain};
 use crate::record::{Evaluation, Outcome, Training};
 
@@ -139,7 +139,11 @@ impl<'a> RecordIndex<'a> {
         let labels = Labels::new(&evaluations, &trainings);
         let mut domains = labels.domains();
         let searches = searches(&evaluations);
-        let (variants, of_training, of_model) = variants(&evaluations, &trainings, &labels);
+        let Variants {
+            labels: variants,
+            of_training,
+            of_model,
+        } = variants(&evaluations, &trainings, &labels);
 
         let mut problems: Vec<BTreeMap<(&str, &str), usize>> = vec![BTreeMap::new(); domains.len()];
         for run in &evaluations {

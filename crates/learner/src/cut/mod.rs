@@ -358,13 +358,13 @@ impl<'t> Cutter<'t> {
                 self.statistics.not_grounded += 1;
                 return Ok(Tried::Useless);
             }
-            Err(GroundError::Stopped(_)) if look.too_many => {
+            Err(GroundError::Stopped { .. }) if look.too_many => {
                 self.statistics.too_large += 1;
                 self.statistics.actions += self.config.actions as u64;
                 self.sizes.note(&self.index, &draft.kept, usize::MAX);
                 return Ok(Tried::TooLarge);
             }
-            Err(GroundError::Stopped(stop)) => return Err(stop),
+            Err(GroundError::Stopped { stop, .. }) => return Err(stop),
         };
         self.statistics.actions += task.action_count() as u64;
         let limits = WalkLimits {
@@ -441,5 +441,9 @@ impl Watch for Look<'_> {
             cuts: self.cuts,
             states: self.states + walked,
         })
+    }
+
+    fn room(&mut self, bytes: usize) -> Option<Stop> {
+        self.watch.room(bytes)
     }
 }

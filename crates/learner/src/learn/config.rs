@@ -66,7 +66,7 @@ impl Default for SelectionConfig {
         Self {
             candidates: true,
             held_out: 10,
-            work: 1_000_000_000,
+            work: 500_000_000,
         }
     }
 }

@@ -292,7 +292,8 @@ fn candidates(
                 fit,
             });
         };
-        if config.selection.candidates && fitted.heads() == 2 {
+        // Each head alone, to know which of them a search with one queue should go by.
+        if config.selection.candidates && fitted.heads() == 2 && plan.seed == seed {
             for (head, name) in ["first", "second"].iter().enumerate() {
                 let fit = FitReport {
                     accuracy: vec![fit.accuracy[head]],

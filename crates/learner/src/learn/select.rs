@@ -34,7 +34,14 @@ struct Searched {
     work: u64,
 }
 
-/// Compares candidates by problems solved, then by work; the first of equals is kept.
+/// Of candidates that solve as many problems, a later one is kept only if it takes less than this
+/// part of the work: less than that is chance.
+const CLEARLY_LESS: f64 = 0.7;
+
+/// And only if it saves so much of it a problem, in rough nanoseconds.
+const WORTH_IT: u64 = 10_000_000;
+
+/// Compares candidates by problems solved, then by work.
 pub(super) fn compare(
     mut candidates: Vec<Candidate>,
     problems: &[Arc<Task>],
@@ -68,14 +75,7 @@ pub(super) fn compare(
         });
         records.push(record);
     }
-    let index = (0..records.len())
-        .min_by_key(|&index| {
-            (
-                std::cmp::Reverse(records[index].solved),
-                records[index].work,
-            )
-        })
-        .expect("there is a candidate");
+    let index = best(&records, problems.len() as u64);
     let mut candidate = candidates.swap_remove(index);
     if candidate.function.heads() == 2 {
         let head = better_head(&candidate, &records);
@@ -86,6 +86,20 @@ pub(super) fn compare(
         records,
         index,
     })
+}
+
+/// The index of the record to go by.
+fn best(records: &[CandidateRecord], problems: u64) -> usize {
+    let mut best = 0;
+    for (index, record) in records.iter().enumerate().skip(1) {
+        let kept = &records[best];
+        let clearly_less = (record.work as f64) < CLEARLY_LESS * kept.work as f64
+            && record.work + WORTH_IT * problems < kept.work;
+        if record.solved > kept.solved || (record.solved == kept.solved && clearly_less) {
+            best = index;
+        }
+    }
+    best
 }
 
 /// The head of a candidate of two that did better alone.
@@ -125,5 +139,34 @@ fn search(
             let work = if solved { search.work() } else { config.work };
             Ok(Searched { solved, work })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_is_kept_unless_another_is_clearly_better() {
+        let record = |solved, work| CandidateRecord {
+            name: String::new(),
+            rounds: 2,
+            heads: 1,
+            samples: 1,
+            seed: 0,
+            fit: FitReport::default(),
+            solved,
+            work,
+        };
+        let best = |records: &[(usize, u64)]| {
+            let records: Vec<_> = records.iter().map(|&(s, w)| record(s, w)).collect();
+            best(&records, 10)
+        };
+        let second = 1_000_000_000;
+        assert_eq!(best(&[(5, second), (5, second * 8 / 10)]), 0);
+        assert_eq!(best(&[(5, second), (5, second / 2)]), 1);
+        // A few milliseconds are chance.
+        assert_eq!(best(&[(5, second / 100), (5, second / 1000)]), 0);
+        assert_eq!(best(&[(5, second), (6, 9 * second), (5, 0)]), 1);
     }
 }

@@ -192,11 +192,7 @@ fn walk(
     seed: u64,
     watch: &mut dyn Watch,
 ) -> Result<Walked, Stop> {
-    let costs = if config.unit_cost {
-        Costs::Unit
-    } else {
-        Costs::Task
-    };
+    let costs = Costs::unit_if(config.unit_cost);
     match ExactSpace::walk(task, costs, WalkLimits::states(config.states), watch) {
         Err(WalkEnd::TooLarge { states }) => Ok(Walked::TooLarge { states }),
         Err(WalkEnd::Stopped(stop)) => Err(stop),

@@ -78,6 +78,12 @@ impl Pairs {
         self.heuristics
     }
 
+    /// Whether one of these features differs in some pair.
+    pub(super) fn tell_apart_by(&self, features: &[bool]) -> bool {
+        let mut differences = self.differences.iter();
+        differences.any(|&(id, _)| features[id as usize])
+    }
+
     pub(super) fn differences(&self, pair: usize) -> &[(u32, f32)] {
         &self.differences[self.first[pair] as usize..self.first[pair + 1] as usize]
     }

@@ -462,23 +462,13 @@ fn room_for_orbits<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix64;
     use crate::reference::Reference;
     use crate::{Nlm, NlmConfig, Quantifiers, Simd, Structure};
 
-    struct Rng(u64);
-
-    impl Rng {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 % n as u64) as usize
-        }
-    }
-
     /// Objects of `types` types in any order, and as many binary propositions as `facts` says.
     fn random(
-        rng: &mut Rng,
+        rng: &mut SplitMix64,
         objects: usize,
         types: usize,
         facts: usize,
@@ -520,7 +510,7 @@ mod tests {
     /// types than it numbers.
     #[test]
     fn all_kinds_give_the_value_of_the_reference() {
-        let mut rng = Rng(0x5eed);
+        let mut rng = SplitMix64::new(0x5eed);
         for (layers, features, distinct, skip_connections, quantifiers) in [
             (4, 8, false, true, Quantifiers::Exists),
             (5, 8, false, true, Quantifiers::ExistsForall),
@@ -636,7 +626,7 @@ mod tests {
         .unwrap();
         let parameters = nlm.init(5);
         let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
-        let mut rng = Rng(77);
+        let mut rng = SplitMix64::new(77);
         let prepared = nlm.prepare(&parameters, Simd::best());
         let mut used = FeatureEngine::default();
         let (mut layers, mut afresh) = (Vec::new(), Vec::new());

@@ -1,22 +1,23 @@
 //! Random networks and structures for the tests, from one seed.
 #![allow(dead_code)]
 
-use homing_nlm::{Nlm, NlmConfig, Quantifiers, Simd, Structure};
+use homing_nlm::{Nlm, NlmConfig, Quantifiers, Simd, SplitMix64, Structure};
 
-pub(crate) struct Rng(pub(crate) u64);
+/// homing's generator, with what tests draw.
+pub(crate) struct Rng(SplitMix64);
 
 impl Rng {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
+    }
+
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next_u64()
     }
 
     /// Uniform in 0..n.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        self.0.below(n)
     }
 
     pub(crate) fn chance(&mut self, percent: usize) -> bool {

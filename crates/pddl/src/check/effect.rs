@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::tree::{Kind, NodeId};
 
-use super::formula::{NUMBERS, Reader, count_are, only_child};
+use super::formula::{NUMBERS, Reader, count_are, name_apart, name_parameters_apart, only_child};
 use super::vocabulary::{cost, is_total_cost};
 
 /// `forall` and `when` may be nested so deep in an effect.
@@ -107,9 +107,16 @@ impl Reader<'_> {
             schema.add.append(&mut add);
             schema.del.append(&mut del);
         } else if !add.is_empty() || !del.is_empty() {
+            let mut parameters = self.scope[schema.parameters.len()..].to_vec();
+            let mut condition = frame.condition.clone();
+            let mut names = schema.parameters.iter().map(|p| p.name.clone()).collect();
+            name_parameters_apart(&mut parameters, &mut names);
+            for formula in &mut condition.formulas {
+                name_apart(formula, &mut names);
+            }
             let effect = ConditionalEffect {
-                parameters: self.scope[schema.parameters.len()..].to_vec(),
-                condition: frame.condition.clone(),
+                parameters,
+                condition,
                 add,
                 del,
             };

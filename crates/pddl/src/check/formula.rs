@@ -69,7 +69,10 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Reads a condition.
     pub(super) fn condition(&mut self, node: NodeId) -> Condition<Term> {
-        into_condition(self.formula(node, true, 0))
+        let mut formula = self.formula(node, true, 0);
+        let mut names = self.scope.iter().map(|p| p.name.clone()).collect();
+        name_apart(&mut formula, &mut names);
+        into_condition(formula)
     }
 
     /// What a formula that is wrong stands for: nothing, so that nothing follows from it.
@@ -357,6 +360,35 @@ impl Reader<'_> {
             right: right?,
             equal,
         })
+    }
+}
+
+/// Gives other names to variables that hide one of `scope` or one another, so that a name says which
+/// one is meant wherever a formula may move.
+pub(super) fn name_apart(formula: &mut Formula, scope: &mut Vec<String>) {
+    match formula {
+        Formula::Literal(_) | Formula::Equality(_) => {}
+        Formula::And(parts) | Formula::Or(parts) => {
+            parts.iter_mut().for_each(|part| name_apart(part, scope));
+        }
+        Formula::Forall(variables, body) | Formula::Exists(variables, body) => {
+            let outer = scope.len();
+            name_parameters_apart(variables, scope);
+            name_apart(body, scope);
+            scope.truncate(outer);
+        }
+    }
+}
+
+/// Gives other names to parameters that hide one of `scope`, and adds them to it.
+pub(super) fn name_parameters_apart(parameters: &mut [Parameter], scope: &mut Vec<String>) {
+    for parameter in parameters {
+        if scope.contains(&parameter.name) {
+            let free = (2..).map(|number| format!("{}-{number}", parameter.name));
+            let mut free = free.filter(|name| !scope.contains(name));
+            parameter.name = free.next().expect("there are more numbers than names");
+        }
+        scope.push(parameter.name.clone());
     }
 }
 

@@ -18,7 +18,7 @@ use super::definitions::Definitions;
 use super::program::{Origin, Program, Rule};
 use super::reach::{Reachable, instantiate as object};
 use crate::csr::Csr;
-use crate::watch::{Progress, Watch};
+use crate::watch::{Pace, Progress, Watch};
 
 /// A numbered fact: reachable atoms by predicate, then complements and helpers.
 pub(super) type Fact = u32;
@@ -91,10 +91,13 @@ pub(super) fn instantiate(
 ) -> Result<Raw, GroundError> {
     let mut raw = Raw::default();
     let mut first = Vec::new();
+    let mut pace = Pace::building(watch, "facts")?;
+    pace.room(least_size(program, reachable))?;
     let predicates = problem.domain.predicates.len();
     for (predicate, relation) in reachable.relations.iter().enumerate().take(predicates) {
         first.push(u32::try_from(raw.facts.len()).expect("fewer than 2^32 facts"));
         for row in 0..relation.len() {
+            pace.work(4)?;
             raw.facts.push(RawFact {
                 atom: Atom {
                     predicate: PredicateId::from_index(predicate),
@@ -124,12 +127,27 @@ pub(super) fn instantiate(
         key: Vec::new(),
         raw,
     };
-    writer.axioms();
+    writer.axioms(watch)?;
     writer.actions(watch)?;
     writer.effects(watch)?;
     writer.goal()?;
     writer.write_complements();
     Ok(writer.raw)
+}
+
+/// The bytes that the actions take at the least, written out.
+fn least_size(program: &Program, reachable: &Reachable) -> usize {
+    let rules = program.rules.iter().zip(&reachable.arguments);
+    let actions = rules.filter(|(rule, _)| matches!(rule.origin, Origin::Action(_)));
+    let numbers: usize = actions
+        .map(|(rule, rows)| {
+            let positive = rule.condition.literals.iter().filter(|l| l.positive);
+            // What it needs and adds, and where each of four lists ends.
+            rows.len() * (positive.count() + rule.add.len() + 4)
+        })
+        .sum();
+    let facts: usize = reachable.relations.iter().map(|r| r.len() as usize).sum();
+    numbers * size_of::<Fact>() + facts * size_of::<RawFact>()
 }
 
 /// Facts of the initial state that nothing deletes; looked for only where formulas ask.
@@ -257,10 +275,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the axioms of derived predicates.
-    fn axioms(&mut self) {
+    fn axioms(&mut self, watch: &mut dyn Watch) -> Result<(), GroundError> {
         if self.problem.domain.axioms.is_empty() {
-            return;
+            return Ok(());
         }
+        let mut pace = Pace::building(watch, "axioms")?;
         let levels = super::strata::predicate_levels(&self.problem.domain);
         for fact in &mut self.raw.facts {
             fact.level = levels[fact.atom.predicate.index()];
@@ -271,6 +290,7 @@ impl<'a> Writer<'a> {
                 continue;
             }
             for arguments in rows.rows() {
+                pace.work(8)?;
                 let head = self.find(&rule.add[0], arguments);
                 let body = self.node(rule, arguments);
                 bodies[head.expect("what an axiom adds is reachable") as usize].push(body);
@@ -281,6 +301,7 @@ impl<'a> Writer<'a> {
         });
         for fact in 0..self.definitions.len() as Fact {
             for at in 0..self.definitions.bodies(fact).len() {
+                pace.work(8)?;
                 let node = self.definitions.bodies(fact)[at];
                 let mut body = Vec::new();
                 if self.lower(node, &mut body) {
@@ -288,6 +309,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// The whole condition of a rule as a node.
@@ -672,7 +694,7 @@ fn poll(work: usize, actions: usize, watch: &mut dyn Watch) -> Result<(), Ground
     if work.is_multiple_of(POLL_EVERY)
         && let Some(stop) = watch.poll(Progress::Grounding { actions })
     {
-        return Err(GroundError::Stopped(stop));
+        return Err(stop.into());
     }
     Ok(())
 }

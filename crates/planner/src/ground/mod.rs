@@ -2,6 +2,7 @@
 
 mod circuit;
 mod definitions;
+mod explosion;
 mod instantiate;
 mod join;
 mod program;
@@ -19,10 +20,12 @@ use homing_pddl::Problem;
 use crate::encoding::Encoding;
 use crate::invariants::mutex_groups;
 use crate::task::Task;
-use crate::watch::{Stop, Watch};
+use crate::watch::{Pace, Stop, Watch};
+
+pub use explosion::LargestAction;
 
 /// Why there is no task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum GroundError {
     /// A goal cannot be reached even if nothing is ever deleted: there is no plan.
     Unsolvable {
@@ -37,7 +40,21 @@ pub enum GroundError {
         function: String,
     },
     /// The watch ended it.
-    Stopped(Stop),
+    Stopped {
+        /// Why.
+        stop: Stop,
+        /// The action that is most to blame, where one is known.
+        largest: Option<Box<LargestAction>>,
+    },
+}
+
+impl From<Stop> for GroundError {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped {
+            stop,
+            largest: None,
+        }
+    }
 }
 
 impl fmt::Display for GroundError {
@@ -48,7 +65,18 @@ impl fmt::Display for GroundError {
                 f,
                 "the initial state gives no value for {function}, which {action} costs"
             ),
-            Self::Stopped(_) => write!(f, "stopped while grounding"),
+            Self::Stopped { stop, largest } => {
+                let why = match stop {
+                    Stop::Time => "the time limit was reached",
+                    Stop::Memory => "the memory limit was reached",
+                    Stop::Interrupted => "stopped",
+                };
+                write!(f, "{why} while grounding")?;
+                match largest {
+                    Some(largest) => write!(f, ": {largest}"),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }
@@ -80,17 +108,41 @@ impl std::error::Error for GroundError {}
 /// ```
 pub fn ground(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, GroundError> {
     let program = program::Program::new(problem);
-    let reachable = reach::reach(problem, &program, watch).map_err(GroundError::Stopped)?;
-    let mut raw = instantiate::instantiate(problem, &program, &reachable, watch)?;
+    let reachable = reach::reach(problem, &program, watch).map_err(|ended| {
+        let largest = LargestAction::of(problem, &program, &ended.found);
+        GroundError::Stopped {
+            stop: ended.stop,
+            largest: largest.map(Box::new),
+        }
+    })?;
+    let largest = LargestAction::in_all(problem, &program, &reachable);
+    write_out(problem, &program, reachable, watch).map_err(|error| match error {
+        GroundError::Stopped { stop, .. } => GroundError::Stopped {
+            stop,
+            largest: largest.map(Box::new),
+        },
+        error => error,
+    })
+}
+
+/// The task of what can be reached.
+fn write_out(
+    problem: &Arc<Problem>,
+    program: &program::Program,
+    reachable: reach::Reachable,
+    watch: &mut dyn Watch,
+) -> Result<Task, GroundError> {
+    let mut raw = instantiate::instantiate(problem, program, &reachable, watch)?;
     drop(reachable);
     if !raw.axioms.head.is_empty() {
         strata::derive_initial(&mut raw);
     }
+    Pace::building(watch, "ground actions")?;
     prune::prune_unreachable(&mut raw);
-    let mut task = simplify::simplify(problem, &raw)?;
+    let mut task = simplify::simplify(problem, &raw, watch)?;
     drop(raw);
-    let groups = mutex_groups(&task);
-    task.encoding = Encoding::new(&task, &groups);
+    let groups = mutex_groups(&task, watch)?;
+    task.encoding = Encoding::new(&task, &groups, watch)?;
     for group in groups {
         task.groups.push_row(group);
     }

@@ -13,7 +13,7 @@ use super::join::{Context, JoinPlan, Lookup, Step, Test};
 use super::program::{Program, Rule};
 use super::relation::Relation;
 use crate::csr::Csr;
-use crate::watch::{Progress, Stop, Watch};
+use crate::watch::{Pace, Progress, Stop, Watch};
 
 /// What can be reached.
 pub(super) struct Reachable {
@@ -23,9 +23,6 @@ pub(super) struct Reachable {
     /// By rule: the arguments with which it can be reached, sorted.
     pub(super) arguments: Vec<Csr<ObjectId>>,
 }
-
-/// The watch is asked once in so many actions.
-const POLL_EVERY: usize = 4_096;
 
 struct RulePlans<'a> {
     rule: &'a Rule,
@@ -37,11 +34,36 @@ struct RulePlans<'a> {
     triggered: Vec<(usize, JoinPlan)>,
 }
 
+/// How many arguments each rule was found to have when a watch ended it, and how many were tried.
+pub(super) struct Ended {
+    pub(super) stop: Stop,
+    /// By rule.
+    pub(super) found: Vec<Found>,
+}
+
+impl Ended {
+    fn at_start(stop: Stop) -> Self {
+        Self {
+            stop,
+            found: Vec::new(),
+        }
+    }
+}
+
+/// How far the joins of a rule have come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// Arguments with which it can be reached.
+    pub(super) rows: usize,
+    /// Ways tried.
+    pub(super) tried: u64,
+}
+
 pub(super) fn reach(
     problem: &Problem,
     program: &Program,
     watch: &mut dyn Watch,
-) -> Result<Reachable, Stop> {
+) -> Result<Reachable, Ended> {
     let mut relations: Vec<Relation> = program
         .arities
         .iter()
@@ -57,9 +79,7 @@ pub(super) fn reach(
             .iter()
             .for_each(|atom| deleted[atom.predicate.index()] = true);
     }
-    for atom in &problem.init {
-        relations[atom.predicate.index()].insert(&atom.arguments);
-    }
+    insert_initial(problem, &mut relations, watch).map_err(Ended::at_start)?;
     let init_len: Vec<u32> = relations.iter().map(Relation::len).collect();
     let rules: Vec<RulePlans<'_>> = program
         .rules
@@ -74,9 +94,59 @@ pub(super) fn reach(
             triggers[atom.predicate.index()].push((rule, plan));
         }
     }
+    let queue = reveal_fixed(&mut relations, &grows, watch).map_err(Ended::at_start)?;
+    let mut exploration = Exploration {
+        rules: &rules,
+        triggers: &triggers,
+        init_len: &init_len,
+        relations,
+        queue,
+        arguments: vec![Csr::default(); rules.len()],
+        found: vec![Found::default(); rules.len()],
+        total: 0,
+    };
+    let arguments = exploration
+        .run(watch)
+        .and_then(|()| exploration.sorted(watch));
+    match arguments {
+        Ok(arguments) => Ok(Reachable {
+            relations: exploration.relations,
+            init_len,
+            arguments,
+        }),
+        Err(stop) => Err(Ended {
+            stop,
+            found: exploration.found,
+        }),
+    }
+}
+
+fn insert_initial(
+    problem: &Problem,
+    relations: &mut [Relation],
+    watch: &mut dyn Watch,
+) -> Result<(), Stop> {
+    let mut pace = Pace::new(watch, Progress::Grounding { actions: 0 })?;
+    for atom in &problem.init {
+        let relation = &mut relations[atom.predicate.index()];
+        pace.work(2)?;
+        pace.room(relation.growth())?;
+        relation.insert(&atom.arguments);
+    }
+    Ok(())
+}
+
+/// Reveals the facts of predicates that do not grow; the others are queued.
+fn reveal_fixed(
+    relations: &mut [Relation],
+    grows: &[bool],
+    watch: &mut dyn Watch,
+) -> Result<VecDeque<PredicateId>, Stop> {
+    let mut pace = Pace::new(watch, Progress::Grounding { actions: 0 })?;
     let mut queue: VecDeque<PredicateId> = VecDeque::new();
     for (predicate, relation) in relations.iter_mut().enumerate() {
         for _ in 0..relation.len() {
+            pace.work(2)?;
             if grows[predicate] {
                 queue.push_back(PredicateId::from_index(predicate));
             } else {
@@ -84,89 +154,159 @@ pub(super) fn reach(
             }
         }
     }
+    Ok(queue)
+}
 
-    let mut found: Vec<Csr<ObjectId>> = vec![Csr::default(); rules.len()];
-    let mut polled = 0;
-    let mut total = 0;
-    let mut scratch = Scratch::default();
-    for (rule, plans) in rules.iter().enumerate() {
-        let Some(plan) = &plans.untriggered else {
-            continue;
-        };
-        let join = Join {
-            plans,
-            plan,
-            relations: &relations,
-            init_len: &init_len,
-            trigger: None,
-        };
-        let rows = &mut found[rule];
-        scratch
-            .bound
-            .resize(plans.rule.parameters.len(), ObjectId(0));
-        join.go_on(0, &mut scratch, &mut |arguments| {
-            rows.push_row(arguments.iter().copied());
-        });
-        for arguments in rows.rows() {
-            add_effects(plans.rule, arguments, &mut relations, &mut queue);
-        }
-        total += rows.len();
-    }
-    while let Some(predicate) = queue.pop_front() {
-        let row = relations[predicate.index()].revealed();
-        relations[predicate.index()].reveal_next();
-        for &(rule, plan) in &triggers[predicate.index()] {
-            let plans = &rules[rule];
-            let (literal, plan) = &plans.triggered[plan];
-            let atom = &plans.rule.condition.literals[*literal].atom;
+/// Reachability under way.
+struct Exploration<'a> {
+    rules: &'a [RulePlans<'a>],
+    /// By predicate: the rules and plans its facts trigger.
+    triggers: &'a [Vec<(usize, usize)>],
+    init_len: &'a [u32],
+    relations: Vec<Relation>,
+    /// The predicates of facts to be revealed.
+    queue: VecDeque<PredicateId>,
+    /// By rule: arguments found.
+    arguments: Vec<Csr<ObjectId>>,
+    /// By rule: how many, and what it took.
+    found: Vec<Found>,
+    total: usize,
+}
+
+impl Exploration<'_> {
+    fn run(&mut self, watch: &mut dyn Watch) -> Result<(), Stop> {
+        let mut pace = Pace::new(watch, Progress::Grounding { actions: 0 })?;
+        let mut scratch = Scratch::default();
+        for (rule, plans) in self.rules.iter().enumerate() {
+            let Some(plan) = &plans.untriggered else {
+                continue;
+            };
             scratch
                 .bound
                 .resize(plans.rule.parameters.len(), ObjectId(0));
-            let fact = relations[predicate.index()].row(row);
-            if !match_trigger(atom, fact, &mut scratch.bound) {
-                continue;
-            }
-            let rows = &mut found[rule];
-            let before = rows.len();
-            let join = Join {
-                plans,
-                plan,
-                relations: &relations,
-                init_len: &init_len,
-                trigger: Some(row),
-            };
-            join.go_on(0, &mut scratch, &mut |arguments| {
-                rows.push_row(arguments.iter().copied());
-            });
-            for index in before..rows.len() {
-                add_effects(plans.rule, rows.row(index), &mut relations, &mut queue);
-            }
-            total += rows.len() - before;
+            self.join((rule, plan), None, &mut scratch, &mut pace)?;
         }
-        if total >= polled + POLL_EVERY {
-            polled = total;
-            if let Some(stop) = watch.poll(Progress::Grounding { actions: total }) {
-                return Err(stop);
+        while let Some(predicate) = self.queue.pop_front() {
+            let relation = &mut self.relations[predicate.index()];
+            let row = relation.revealed();
+            relation.reveal_next();
+            pace.work(1)?;
+            for &(rule, plan) in &self.triggers[predicate.index()] {
+                let plans = &self.rules[rule];
+                let (literal, plan) = &plans.triggered[plan];
+                let atom = &plans.rule.condition.literals[*literal].atom;
+                scratch
+                    .bound
+                    .resize(plans.rule.parameters.len(), ObjectId(0));
+                let fact = self.relations[predicate.index()].row(row);
+                if match_trigger(atom, fact, &mut scratch.bound) {
+                    self.join((rule, plan), Some(row), &mut scratch, &mut pace)?;
+                }
             }
         }
+        Ok(())
     }
-    let arguments = found.into_iter().map(|rows| sorted(&rows)).collect();
-    Ok(Reachable {
-        relations,
-        init_len,
-        arguments,
-    })
+
+    /// Finds the arguments of a rule, and what it adds with them.
+    fn join(
+        &mut self,
+        (rule, plan): (usize, &JoinPlan),
+        trigger: Option<u32>,
+        scratch: &mut Scratch,
+        pace: &mut Pace<'_>,
+    ) -> Result<(), Stop> {
+        let plans = &self.rules[rule];
+        let join = Join {
+            plans,
+            plan,
+            relations: &self.relations,
+            init_len: self.init_len,
+            trigger,
+        };
+        let rows = &mut self.arguments[rule];
+        let before = rows.len();
+        let mut out = Out {
+            rows,
+            found: &mut self.found[rule],
+            others: self.total - before,
+            pace,
+        };
+        join.go_on(0, scratch, &mut out)?;
+        for index in before..rows.len() {
+            let arguments = rows.row(index);
+            add_effects(
+                plans.rule,
+                arguments,
+                &mut self.relations,
+                &mut self.queue,
+                pace,
+            )?;
+        }
+        self.total += rows.len() - before;
+        Ok(())
+    }
+
+    /// The arguments found, those of each rule in their order.
+    fn sorted(&mut self, watch: &mut dyn Watch) -> Result<Vec<Csr<ObjectId>>, Stop> {
+        let progress = Progress::Grounding {
+            actions: self.total,
+        };
+        let mut pace = Pace::new(watch, progress)?;
+        let arity = |rule: usize| self.rules[rule].rule.parameters.len();
+        let objects = self.rules.iter().flat_map(|plans| &plans.fits);
+        let objects = objects.map(Vec::len).max().unwrap_or(0);
+        // Taken out one by one, so that few are there twice.
+        let mut arguments = Vec::with_capacity(self.arguments.len());
+        for rule in 0..self.arguments.len() {
+            let rows = std::mem::take(&mut self.arguments[rule]);
+            arguments.push(sorted(&rows, arity(rule), objects, &mut pace)?);
+        }
+        Ok(arguments)
+    }
 }
 
-/// Rows in the order of their items: actions in the order of their arguments.
-fn sorted(rows: &Csr<ObjectId>) -> Csr<ObjectId> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_unstable_by_key(|&row| rows.row(row));
-    let mut result = Csr::default();
-    for row in order {
-        result.push_row(rows.row(row).iter().copied());
+/// Rows in the order of their items: actions in the order of their arguments. Sorted by the last
+/// argument first, and by each before it in turn, by counting.
+fn sorted(
+    rows: &Csr<ObjectId>,
+    arity: usize,
+    objects: usize,
+    pace: &mut Pace<'_>,
+) -> Result<Csr<ObjectId>, Stop> {
+    let count = rows.len();
+    let items = rows.items();
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    if count < objects {
+        order.sort_unstable_by_key(|&row| rows.row(row as usize));
+    } else {
+        let mut next = order.clone();
+        for position in (0..arity).rev() {
+            let object = |row: u32| items[row as usize * arity + position].index();
+            let mut starts = vec![0u32; objects + 1];
+            for chunk in order.chunks(CHUNK) {
+                pace.work(chunk.len())?;
+                chunk.iter().for_each(|&row| starts[object(row) + 1] += 1);
+            }
+            for object in 0..objects {
+                starts[object + 1] += starts[object];
+            }
+            for chunk in order.chunks(CHUNK) {
+                pace.work(chunk.len())?;
+                for &row in chunk {
+                    let place = &mut starts[object(row)];
+                    next[*place as usize] = row;
+                    *place += 1;
+                }
+            }
+            std::mem::swap(&mut order, &mut next);
+        }
     }
-    result
+    let mut result = Csr::with_capacity(count, items.len());
+    for row in order {
+        pace.work(1)?;
+        result.push_row(rows.row(row as usize).iter().copied());
+    }
+    Ok(result)
 }
 
 fn plan_rule<'a>(
@@ -239,7 +379,8 @@ fn add_effects(
     arguments: &[ObjectId],
     relations: &mut [Relation],
     queue: &mut VecDeque<PredicateId>,
-) {
+    pace: &mut Pace<'_>,
+) -> Result<(), Stop> {
     let mut ground = Vec::new();
     for atom in &rule.add {
         ground.clear();
@@ -248,10 +389,14 @@ fn add_effects(
                 .iter()
                 .map(|&term| instantiate(term, arguments)),
         );
-        if relations[atom.predicate.index()].insert(&ground) {
+        let relation = &mut relations[atom.predicate.index()];
+        pace.work(2)?;
+        pace.room(relation.growth())?;
+        if relation.insert(&ground) {
             queue.push_back(atom.predicate);
         }
     }
+    Ok(())
 }
 
 /// Binds the parameters of the trigger's literal; `false` if the fact does not match it.
@@ -278,6 +423,27 @@ struct Scratch {
     /// The objects of the parameters bound so far; others hold leftovers.
     bound: Vec<ObjectId>,
     key: Vec<ObjectId>,
+}
+
+/// Items sorted between two questions to a watch.
+const CHUNK: usize = 1 << 12;
+
+/// Where what a join finds goes.
+struct Out<'o, 'w> {
+    rows: &'o mut Csr<ObjectId>,
+    found: &'o mut Found,
+    /// What was found of other rules, and of this one before.
+    others: usize,
+    pace: &'o mut Pace<'w>,
+}
+
+impl Out<'_, '_> {
+    fn push(&mut self, arguments: &[ObjectId]) {
+        self.rows.push_row(arguments.iter().copied());
+        self.found.rows += 1;
+        let actions = self.others + self.rows.len();
+        self.pace.show(Progress::Grounding { actions });
+    }
 }
 
 /// One join under way.
@@ -313,25 +479,27 @@ impl Join<'_> {
         })
     }
 
-    /// Tests what is bound before `step`, then does it and all that follow; every way through is
-    /// reported to `found`.
-    fn go_on(&self, step: usize, scratch: &mut Scratch, found: &mut dyn FnMut(&[ObjectId])) {
+    /// Tests what is bound before `step`, then does it and all that follow; every way through goes to
+    /// `out`.
+    fn go_on(&self, step: usize, scratch: &mut Scratch, out: &mut Out<'_, '_>) -> Result<(), Stop> {
+        out.found.tried += 1;
+        out.pace.work(1)?;
         if !self.passes(step, scratch) {
-            return;
+            return Ok(());
         }
         let Some(current) = self.plan.steps.get(step) else {
-            found(&scratch.bound);
-            return;
+            out.push(&scratch.bound);
+            return Ok(());
         };
         match current {
             Step::Assign { parameter, from } => {
                 scratch.bound[*parameter] = instantiate(*from, &scratch.bound);
-                self.go_on(step + 1, scratch, found);
+                self.go_on(step + 1, scratch, out)?;
             }
             Step::Enumerate { parameter } => {
                 for &object in &self.plans.candidates[*parameter] {
                     scratch.bound[*parameter] = object;
-                    self.go_on(step + 1, scratch, found);
+                    self.go_on(step + 1, scratch, out)?;
                 }
             }
             Step::Match {
@@ -346,7 +514,7 @@ impl Join<'_> {
                 let excluded = if *not_trigger { self.trigger } else { None };
                 let mut try_row = |row: u32, scratch: &mut Scratch| {
                     if Some(row) == excluded {
-                        return;
+                        return Ok(());
                     }
                     let fact = relation.row(row);
                     for &(position, parameter) in binds {
@@ -356,7 +524,10 @@ impl Join<'_> {
                         .iter()
                         .all(|&(position, p)| scratch.bound[p] == fact[position])
                     {
-                        self.go_on(step + 1, scratch, found);
+                        self.go_on(step + 1, scratch, out)
+                    } else {
+                        out.found.tried += 1;
+                        out.pace.work(1)
                     }
                 };
                 match lookup {
@@ -364,23 +535,24 @@ impl Join<'_> {
                         scratch.fill_key(&atom.arguments);
                         let row = relation.find(&scratch.key);
                         if let Some(row) = row.filter(|&row| row < relation.revealed()) {
-                            try_row(row, scratch);
+                            try_row(row, scratch)?;
                         }
                     }
                     Lookup::Index(index, terms) => {
                         scratch.fill_key(terms);
                         for &row in relation.look_up(*index, &scratch.key) {
-                            try_row(row, scratch);
+                            try_row(row, scratch)?;
                         }
                     }
                     Lookup::All => {
                         for row in 0..relation.revealed() {
-                            try_row(row, scratch);
+                            try_row(row, scratch)?;
                         }
                     }
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use hashbrown::HashTable;
 use homing_pddl::model::ObjectId;
 
 use crate::hash::hash_words;
+use crate::watch::table_growth;
 
 fn hash(arguments: impl Iterator<Item = ObjectId>) -> u64 {
     hash_words(arguments.map(|object| object.0))
@@ -82,6 +83,11 @@ impl Relation {
         self.rows.extend_from_slice(arguments);
         self.len += 1;
         true
+    }
+
+    /// The bytes by which the table grows at once if one more fact is added.
+    pub(super) fn growth(&self) -> usize {
+        table_growth(&self.table, 1)
     }
 
     /// Makes the next fact visible to joins.

@@ -12,6 +12,7 @@ use crate::csr::Csr;
 use crate::encoding::Encoding;
 use crate::hash::hash_words;
 use crate::task::{Actions, Axioms, Effects, PropId, Proposition, Rules, Task};
+use crate::watch::{Pace, Stop, Watch, table_growth};
 
 pub(super) fn kept_rows<T: Copy>(rows: &Csr<T>, keep: &impl Fn(usize) -> bool) -> Csr<T> {
     let mut kept = Csr::default();
@@ -38,7 +39,11 @@ enum Fate {
     Dynamic(PropId),
 }
 
-pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, GroundError> {
+pub(super) fn simplify(
+    problem: &Arc<Problem>,
+    raw: &Raw,
+    watch: &mut dyn Watch,
+) -> Result<Task, GroundError> {
     let (fate, order) = decide(raw);
     let mut goal = Vec::new();
     for &fact in &raw.goal {
@@ -83,7 +88,7 @@ pub(super) fn simplify(problem: &Arc<Problem>, raw: &Raw) -> Result<Task, Ground
         .filter(|&(_, &fact)| raw.in_init[fact as usize])
         .map(|(prop, _)| PropId::from_index(prop))
         .collect();
-    let (actions, effects) = merged_actions(raw, &fate, &order);
+    let (actions, effects) = merged_actions(raw, &fate, &order, watch)?;
     let axioms = Axioms::new(raw, &fate);
     let rules = Rules::new(&actions, &effects, &axioms);
     Ok(Task {
@@ -277,7 +282,13 @@ fn dynamic(facts: &[Fact], fate: &[Fate]) -> Option<Vec<PropId>> {
 
 /// The actions over propositions: those without effect dropped, and of several that differ in
 /// nothing but name and cost the cheapest kept, the first among equals.
-fn merged_actions(raw: &Raw, fate: &[Fate], order: &[Fact]) -> (Actions, Effects) {
+fn merged_actions(
+    raw: &Raw,
+    fate: &[Fate],
+    order: &[Fact],
+    watch: &mut dyn Watch,
+) -> Result<(Actions, Effects), Stop> {
+    let mut pace = Pace::building(watch, "ground actions")?;
     let positive = |prop: PropId| raw.facts[order[prop.index()] as usize].positive;
     let changed = |facts: &[Fact], into: &mut Vec<PropId>| {
         into.clear();
@@ -293,6 +304,7 @@ fn merged_actions(raw: &Raw, fate: &[Fate], order: &[Fact]) -> (Actions, Effects
     let (mut add, mut del) = (Vec::new(), Vec::new());
     let mut next_effect = 0;
     for index in 0..raw.pre.len() {
+        pace.work(8)?;
         let first_effect = next_effect;
         while raw.effects.action.get(next_effect) == Some(&(index as u32)) {
             next_effect += 1;
@@ -337,9 +349,9 @@ fn merged_actions(raw: &Raw, fate: &[Fate], order: &[Fact]) -> (Actions, Effects
         }
     }
     effects.finish(all.cost.len());
-    let keep = cheapest_of_twins(&all, &effects);
+    let keep = cheapest_of_twins(&all, &effects, &mut pace)?;
     if keep.iter().all(|&keep| keep) {
-        return (all, effects);
+        return Ok((all, effects));
     }
     let kept = |index: usize| keep[index];
     let merged = Actions {
@@ -350,7 +362,7 @@ fn merged_actions(raw: &Raw, fate: &[Fate], order: &[Fact]) -> (Actions, Effects
         del: kept_rows(&all.del, &kept),
         cost: kept_items(&all.cost, &kept),
     };
-    (merged, effects.kept(&keep))
+    Ok((merged, effects.kept(&keep)))
 }
 
 /// What an action does to propositions. To add an atom counts for more than to delete it: the
@@ -460,7 +472,11 @@ fn merge_parts(
     merged
 }
 
-fn cheapest_of_twins(actions: &Actions, effects: &Effects) -> Vec<bool> {
+fn cheapest_of_twins(
+    actions: &Actions,
+    effects: &Effects,
+    pace: &mut Pace<'_>,
+) -> Result<Vec<bool>, Stop> {
     let rows = |index: usize| {
         [
             actions.pre.row(index),
@@ -477,6 +493,8 @@ fn cheapest_of_twins(actions: &Actions, effects: &Effects) -> Vec<bool> {
     let mut keep = vec![true; actions.pre.len()];
     let mut best: HashTable<u32> = HashTable::new();
     for index in 0..keep.len() {
+        pace.work(4)?;
+        pace.room(table_growth(&best, 1))?;
         let twin = best.find_mut(hash(index), |&other| same(other as usize, index));
         match twin {
             Some(other) if actions.cost[index] < actions.cost[*other as usize] => {
@@ -489,7 +507,7 @@ fn cheapest_of_twins(actions: &Actions, effects: &Effects) -> Vec<bool> {
             }
         }
     }
-    keep
+    Ok(keep)
 }
 
 impl Axioms {

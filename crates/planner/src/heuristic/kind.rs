@@ -1,13 +1,10 @@
 //! The list of heuristics. Whoever offers a choice of heuristics, reads the name of one or shows
 //! them in an order takes it from here: the command line, training, experiments and reports.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Add, Blind, Costs, Ff, Heuristic, LandmarkCount, Max};
-use crate::names::UnknownName;
+use crate::names::named_list;
 use crate::task::Task;
 use crate::watch::{Stop, Watch};
 
@@ -104,26 +101,11 @@ impl HeuristicKind {
     ) -> Result<Box<dyn Heuristic + Send + 't>, Stop> {
         Ok(match self {
             Self::Blind => Box::new(Blind::new(task)),
-            Self::Max => Box::new(Max::new(task, costs)),
-            Self::Add => Box::new(Add::new(task, costs)),
-            Self::Ff => Box::new(Ff::new(task, costs)),
+            Self::Max => Box::new(Max::watched(task, costs, watch)?),
+            Self::Add => Box::new(Add::watched(task, costs, watch)?),
+            Self::Ff => Box::new(Ff::watched(task, costs, watch)?),
             Self::Landmarks => Box::new(LandmarkCount::new(task, watch)?),
         })
-    }
-
-    /// Its name, as users type it and as files have it.
-    pub const fn name(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Its name in tables: the index of h.
-    pub const fn label(self) -> &'static str {
-        self.entry().label
-    }
-
-    /// What it is, in a line.
-    pub const fn description(self) -> &'static str {
-        self.entry().description
     }
 
     /// Whether it never says more than the least cost to the goal.
@@ -135,53 +117,6 @@ impl HeuristicKind {
     pub const fn sees_deadlocks(self) -> bool {
         self.entry().sees_deadlocks
     }
-
-    /// The heuristic of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
 }
 
-impl fmt::Display for HeuristicKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for HeuristicKind {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Self::from_name(name)
-            .ok_or_else(|| UnknownName::new("heuristic", name, Self::ALL.map(Self::name)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_as_they_are_written() {
-        for kind in HeuristicKind::ALL {
-            assert_eq!(kind.name().parse(), Ok(kind));
-            let text = serde_json::to_string(&kind).expect("a name");
-            assert_eq!(text, format!("\"{kind}\""));
-        }
-        let error = "ffx".parse::<HeuristicKind>().expect_err("no such name");
-        assert_eq!(
-            error.to_string(),
-            "there is no heuristic `ffx`; there are blind, max, add, ff, landmarks"
-        );
-    }
-
-    /// The message of serde names every variant, so that none can be missing in the list.
-    #[test]
-    fn the_list_is_complete() {
-        let message = serde_json::from_str::<HeuristicKind>("\"\"")
-            .expect_err("no such name")
-            .to_string();
-        let names = HeuristicKind::ALL.map(|kind| format!("`{kind}`"));
-        assert!(message.contains(&names.join(", ")), "{message}");
-    }
-}
+named_list!(HeuristicKind, "heuristic");

@@ -72,15 +72,30 @@ pub enum Costs {
     Task,
     /// 1 each.
     Unit,
+    /// What the problem says, times a factor, and 1 on top: among plans of one cost the shorter is
+    /// the cheaper, and no action is free. Costs saturate.
+    Scaled {
+        /// The factor.
+        factor: u32,
+    },
 }
 
 impl Costs {
+    /// 1 each, or what the problem says.
+    pub const fn unit_if(unit_cost: bool) -> Self {
+        if unit_cost { Self::Unit } else { Self::Task }
+    }
+
     /// The cost of an action.
     #[inline]
     pub fn of(self, task: &Task, action: ActionId) -> u32 {
         match self {
             Self::Task => task.cost(action),
             Self::Unit => 1,
+            Self::Scaled { factor } => {
+                let scaled = task.cost(action).saturating_mul(factor);
+                scaled.saturating_add(1)
+            }
         }
     }
 }

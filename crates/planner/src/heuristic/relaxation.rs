@@ -24,6 +24,7 @@ use crate::heuristic::queue::CostQueue;
 use crate::heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 use crate::registry::States;
 use crate::task::{ActionId, PropId, Task};
+use crate::watch::{Pace, Stop, Watch, table_growth};
 
 /// Not reached. Real costs saturate below it.
 const UNREACHED: u32 = u32::MAX;
@@ -124,6 +125,8 @@ pub(super) struct Relaxation<'a> {
     fresh: Vec<Counter>,
     /// Rules without preconditions.
     without_pre: Vec<u32>,
+    /// What is to be reached: the task's goal, or another in its place.
+    goal: Vec<PropId>,
     is_goal: Vec<bool>,
     counters: Vec<Counter>,
     pass: Pass,
@@ -161,7 +164,12 @@ impl Pass {
 }
 
 impl<'a> Relaxation<'a> {
-    pub(super) fn new(task: &'a Task, costs: Costs) -> Self {
+    pub(super) fn watched(
+        task: &'a Task,
+        costs: Costs,
+        watch: &mut dyn Watch,
+    ) -> Result<Self, Stop> {
+        let mut pace = Pace::building(watch, "relaxed actions")?;
         let rule_pre = task.rule_pre();
         let costs: Vec<u32> = (0..rule_pre.len())
             .map(|rule| {
@@ -169,8 +177,8 @@ impl<'a> Relaxation<'a> {
                 action.map_or(0, |action| costs.of(task, action))
             })
             .collect();
-        let alike = alike(rule_pre);
-        let useful = useful_adds(task, &costs, &alike);
+        let alike = alike(rule_pre, &mut pace)?;
+        let useful = useful_adds(task, &costs, &alike, &mut pace)?;
         let effects_of = |action: u32| {
             let added = useful.row(action as usize).iter();
             added.map(move |&to| Effect { to, action })
@@ -197,6 +205,7 @@ impl<'a> Relaxation<'a> {
         let (mut fresh, mut without_pre) = (Vec::new(), Vec::new());
         let mut needs: Vec<(PropId, u32)> = Vec::new();
         for (action, pre) in rule_pre.rows().enumerate() {
+            pace.work(2)?;
             if pre.len() == 1 {
                 continue;
             }
@@ -232,7 +241,10 @@ impl<'a> Relaxation<'a> {
         task.goal
             .iter()
             .for_each(|prop| is_goal[prop.index()] = true);
-        Self {
+        // For the last table, and what a pass works with.
+        let passes = rules.len() * size_of::<Counter>() + task.propositions.len() * 16;
+        pace.room(passes)?;
+        Ok(Self {
             task,
             costs,
             edges,
@@ -241,6 +253,7 @@ impl<'a> Relaxation<'a> {
             effects,
             fresh,
             without_pre,
+            goal: task.goal.clone(),
             is_goal,
             counters: Vec::new(),
             pass: Pass {
@@ -249,7 +262,17 @@ impl<'a> Relaxation<'a> {
             },
             state: Vec::new(),
             work: 0,
+        })
+    }
+
+    /// Puts another goal in the place of the one there was.
+    fn set_goal(&mut self, goal: &[PropId]) {
+        for prop in std::mem::take(&mut self.goal) {
+            self.is_goal[prop.index()] = false;
         }
+        self.goal.extend_from_slice(goal);
+        goal.iter()
+            .for_each(|prop| self.is_goal[prop.index()] = true);
     }
 
     /// Settles propositions in the order of their costs until all goals are settled; `false` if
@@ -292,7 +315,7 @@ impl<'a> Relaxation<'a> {
         for &rule in &self.without_pre {
             touched += fire(rule, 0, pass);
         }
-        let mut goals = self.task.goal.len();
+        let mut goals = self.goal.len();
         while goals > 0 {
             let Some((cost, prop)) = pass.queue.pop() else {
                 break;
@@ -382,10 +405,8 @@ impl<'a> Relaxation<'a> {
     }
 
     fn goal_costs(&self) -> impl Iterator<Item = u32> {
-        self.task
-            .goal
-            .iter()
-            .map(|prop| cost_of(self.pass.best[prop.index()]))
+        let goal = self.goal.iter();
+        goal.map(|prop| cost_of(self.pass.best[prop.index()]))
     }
 }
 
@@ -394,7 +415,12 @@ impl<'a> Relaxation<'a> {
 /// The earlier one is always counted first, costs no more and wins every tie, so that leaving the
 /// later one out changes no cost and no cheapest achiever. (An earlier action that costs nothing
 /// wins ties only against its like.)
-fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
+fn useful_adds(
+    task: &Task,
+    costs: &[u32],
+    alike: &Csr<u32>,
+    pace: &mut Pace<'_>,
+) -> Result<Csr<u32>, Stop> {
     let rule_add = task.rule_add();
     // By proposition: the last action met that adds it, and the group it belongs to.
     let mut met = vec![(NO_ACTION, NO_ACTION); task.propositions.len()];
@@ -404,6 +430,7 @@ fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
             continue;
         }
         for &action in members {
+            pace.work(2)?;
             let own_cost = costs[action as usize];
             for &prop in rule_add.row(action as usize) {
                 let (in_group, other) = met[prop.index()];
@@ -421,30 +448,32 @@ fn useful_adds(task: &Task, costs: &[u32], alike: &Csr<u32>) -> Csr<u32> {
     }
     let mut useful = Csr::default();
     for (action, added) in rule_add.rows().enumerate() {
+        pace.work(1)?;
         let kept = added
             .iter()
             .filter(|&&prop| useless.is_empty() || !useless.contains(&(action as u32, prop)));
         useful.push_row(kept.map(|prop| prop.0));
     }
-    useful
+    Ok(useful)
 }
 
 /// Actions with the same preconditions, in their order, under the first of them.
-fn alike(pre: &Csr<PropId>) -> Csr<u32> {
+fn alike(pre: &Csr<PropId>, pace: &mut Pace<'_>) -> Result<Csr<u32>, Stop> {
     let row = |action: u32| pre.row(action as usize);
     let hash = |action: u32| hash_words(row(action).iter().map(|prop| prop.0));
     let mut firsts: HashTable<u32> = HashTable::new();
-    let first_of: Vec<u32> = (0..pre.len() as u32)
-        .map(|action| {
-            let same = |&other: &u32| row(other) == row(action);
-            let entry = firsts.entry(hash(action), same, |&other| hash(other));
-            *entry.or_insert(action).get()
-        })
-        .collect();
-    Csr::from_pairs(pre.len(), 0u32, || {
+    let mut first_of: Vec<u32> = Vec::with_capacity(pre.len());
+    for action in 0..pre.len() as u32 {
+        pace.work(4)?;
+        pace.room(table_growth(&firsts, 1))?;
+        let same = |&other: &u32| row(other) == row(action);
+        let entry = firsts.entry(hash(action), same, |&other| hash(other));
+        first_of.push(*entry.or_insert(action).get());
+    }
+    Ok(Csr::from_pairs(pre.len(), 0u32, || {
         let pairs = first_of.iter().enumerate();
         pairs.map(|(action, &first)| (first as usize, action as u32))
-    })
+    }))
 }
 
 /// h_max: the most expensive goal; admissible.
@@ -453,7 +482,16 @@ pub struct Max<'a>(Relaxation<'a>);
 impl<'a> Max<'a> {
     /// For a task.
     pub fn new(task: &'a Task, costs: Costs) -> Self {
-        Self(Relaxation::new(task, costs))
+        Self::watched(task, costs, &mut ()).expect("nothing says stop")
+    }
+
+    /// For a task, unless the watch says stop first.
+    ///
+    /// # Errors
+    ///
+    /// If it does.
+    pub fn watched(task: &'a Task, costs: Costs, watch: &mut dyn Watch) -> Result<Self, Stop> {
+        Ok(Self(Relaxation::watched(task, costs, watch)?))
     }
 }
 
@@ -483,7 +521,16 @@ pub struct Add<'a>(Relaxation<'a>);
 impl<'a> Add<'a> {
     /// For a task.
     pub fn new(task: &'a Task, costs: Costs) -> Self {
-        Self(Relaxation::new(task, costs))
+        Self::watched(task, costs, &mut ()).expect("nothing says stop")
+    }
+
+    /// For a task, unless the watch says stop first.
+    ///
+    /// # Errors
+    ///
+    /// If it does.
+    pub fn watched(task: &'a Task, costs: Costs, watch: &mut dyn Watch) -> Result<Self, Stop> {
+        Ok(Self(Relaxation::watched(task, costs, watch)?))
     }
 }
 
@@ -524,15 +571,24 @@ pub struct Ff<'a> {
 impl<'a> Ff<'a> {
     /// For a task.
     pub fn new(task: &'a Task, costs: Costs) -> Self {
-        Self {
-            relaxation: Relaxation::new(task, costs),
+        Self::watched(task, costs, &mut ()).expect("nothing says stop")
+    }
+
+    /// For a task, unless the watch says stop first.
+    ///
+    /// # Errors
+    ///
+    /// If it does.
+    pub fn watched(task: &'a Task, costs: Costs, watch: &mut dyn Watch) -> Result<Self, Stop> {
+        Ok(Self {
+            relaxation: Relaxation::watched(task, costs, watch)?,
             in_plan: vec![0; task.propositions.len()],
             action_in_plan: vec![0; task.action_count()],
             rule_in_plan: vec![0; task.rule_pre().len()],
             mark: 0,
             open: Vec::new(),
             plan: Vec::new(),
-        }
+        })
     }
 
     /// The goals and all that the relaxed plan of a state needs, sorted; `None` for a dead end.
@@ -542,6 +598,29 @@ impl<'a> Ff<'a> {
             let props = (0..self.in_plan.len()).filter(|&prop| self.in_plan[prop] == self.mark);
             props.map(PropId::from_index).collect()
         })
+    }
+
+    /// Estimates the way to these propositions from now on, in place of the task's goal. They are
+    /// distinct.
+    pub(crate) fn set_goal(&mut self, goal: &[PropId]) {
+        self.relaxation.set_goal(goal);
+    }
+
+    /// Evaluates a state. Preferred are the applicable actions of the relaxed plan.
+    pub(crate) fn evaluate_state(&mut self, state: &[u32], evaluation: &mut Evaluation) {
+        evaluation.preferred.clear();
+        if !self.relaxation.explore::<Sum>(state) {
+            evaluation.estimate = Estimate::DEAD_END;
+            return;
+        }
+        evaluation.estimate = Estimate::new(self.relaxed_plan_cost());
+        let task = self.relaxation.task;
+        let applicable = |action: &&ActionId| {
+            let mut pre = task.pre(**action).iter();
+            pre.all(|&prop| task.encoding.holds(prop, state))
+        };
+        let useful = self.plan.iter().filter(applicable);
+        evaluation.preferred.extend(useful.copied());
     }
 
     fn relaxed_plan_cost(&mut self) -> f64 {
@@ -556,7 +635,7 @@ impl<'a> Ff<'a> {
         let mut total = 0.0;
         self.plan.clear();
         self.open.clear();
-        self.open.extend_from_slice(&task.goal);
+        self.open.extend_from_slice(&self.relaxation.goal);
         while let Some(prop) = self.open.pop() {
             if std::mem::replace(&mut self.in_plan[prop.index()], self.mark) == self.mark {
                 continue;
@@ -600,22 +679,8 @@ impl Heuristic for Ff<'_> {
         }
     }
 
-    /// Preferred are the applicable actions of the relaxed plan.
     fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
-        let state = node.state();
-        evaluation.preferred.clear();
-        if !self.relaxation.explore::<Sum>(state) {
-            evaluation.estimate = Estimate::DEAD_END;
-            return;
-        }
-        evaluation.estimate = Estimate::new(self.relaxed_plan_cost());
-        let task = self.relaxation.task;
-        let applicable = |action: &&ActionId| {
-            let mut pre = task.pre(**action).iter();
-            pre.all(|&prop| task.encoding.holds(prop, state))
-        };
-        let useful = self.plan.iter().filter(applicable);
-        evaluation.preferred.extend(useful.copied());
+        self.evaluate_state(node.state(), evaluation);
     }
 
     fn work(&self) -> u64 {

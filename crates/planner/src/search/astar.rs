@@ -164,7 +164,9 @@ fn best_first(
         }
         if let Some((heuristic, _)) = &mut heuristic {
             let to = StateId::from_index(space.registry.len() - usize::from(out_of_budget));
-            space.evaluate(*heuristic, from, to, &mut estimates);
+            if let Err(limit) = space.evaluate(*heuristic, from, to, &mut estimates) {
+                return space.end(Outcome::LimitReached(limit), open.peak());
+            }
             nodes.push_estimates(&estimates);
         }
         if out_of_budget {

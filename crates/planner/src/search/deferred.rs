@@ -26,7 +26,7 @@ use crate::registry::StateId;
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
-use crate::watch::{Progress, Watch};
+use crate::watch::{Progress, Watch, ask_for_room};
 
 /// Which worker found the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +131,8 @@ pub struct Deferred<'a> {
     scorer: Option<Box<dyn SuccessorScorer + 'a>>,
     config: DeferredConfig,
     limits: Limits,
-    generator: SuccessorGenerator,
+    /// Built when the search first runs.
+    generator: Option<SuccessorGenerator>,
     visited: Visited,
     marks: Vec<u8>,
     /// Steps from the initial state, for types; empty without a queue by type.
@@ -182,7 +183,7 @@ impl<'a> Deferred<'a> {
             scorer: None,
             config,
             limits: Limits::default(),
-            generator: SuccessorGenerator::new(task),
+            generator: None,
             visited,
             marks: vec![0],
             depths: vec![0],
@@ -268,6 +269,12 @@ impl<'a> Deferred<'a> {
         self.limits = limits;
         if self.task.is_goal(self.visited.state(Visited::INITIAL)) {
             return Outcome::Solved(Plan::from_actions(self.task, &[]));
+        }
+        if self.generator.is_none() {
+            match SuccessorGenerator::watched(self.task, watch) {
+                Ok(generator) => self.generator = Some(generator),
+                Err(stop) => return Outcome::LimitReached(Limit::Stopped(stop)),
+            }
         }
         let work_limit = more_work.map(|more| self.total_work.saturating_add(more));
         while work_limit.is_none_or(|most| self.total_work < most) {
@@ -646,9 +653,9 @@ impl<'a> Deferred<'a> {
         }
         self.poll(watch)?;
         self.statistics.expansions += 1;
-        self.generator
-            .applicable(self.visited.state(id), &mut self.applicable);
-        Ok(())
+        let generator = self.generator.as_ref().expect("built before a run");
+        generator.applicable(self.visited.state(id), &mut self.applicable);
+        ask_for_room(self.visited.registry().growth(1), watch).map_err(Limit::Stopped)
     }
 }
 

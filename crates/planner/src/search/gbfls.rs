@@ -23,7 +23,7 @@ pub fn gbfls(
     limits: Limits,
     watch: &mut dyn Watch,
 ) -> SearchResult {
-    let depth_limit = depth_limit(task);
+    let depth_limit = depth_limit(task, watch);
     let mut space = SearchSpace::new(task, limits, watch);
     let mut open = OpenList::default();
     if space.is_goal(INITIAL) {
@@ -82,9 +82,13 @@ fn best_of(children: &[StateId], known: &[Estimate]) -> Option<StateId> {
     best.map(|(_, child)| child)
 }
 
-fn depth_limit(task: &Task) -> usize {
+fn depth_limit(task: &Task, watch: &mut dyn Watch) -> usize {
+    // A watch that says stop says so again as soon as the search begins.
+    let Ok(mut ff) = Ff::watched(task, Costs::Unit, watch) else {
+        return DEPTH_WITHOUT_PLAN;
+    };
     let mut estimates = Vec::new();
-    Ff::new(task, Costs::Unit).evaluate(States::one(&task.initial_state()), &mut estimates);
+    ff.evaluate(States::one(&task.initial_state()), &mut estimates);
     match estimates[0].finite() {
         Some(length) => ((DEPTH_FACTOR * length) as usize).max(1),
         None => DEPTH_WITHOUT_PLAN,

@@ -1,16 +1,13 @@
 //! The list of searches. Whoever offers a choice of searches, reads the name of one or shows them
 //! in an order takes it from here: the command line, experiments and reports.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
     Deferred, DeferredConfig, Limits, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
 };
 use crate::heuristic::{Costs, Heuristic};
-use crate::names::UnknownName;
+use crate::names::named_list;
 use crate::task::Task;
 use crate::watch::Watch;
 
@@ -163,21 +160,6 @@ impl SearchKind {
         }
     }
 
-    /// Its name, as users type it and as files have it.
-    pub const fn name(self) -> &'static str {
-        self.entry().name
-    }
-
-    /// Its name in tables.
-    pub const fn label(self) -> &'static str {
-        self.entry().label
-    }
-
-    /// What it is, in a line.
-    pub const fn description(self) -> &'static str {
-        self.entry().description
-    }
-
     /// Whether it asks a heuristic.
     pub const fn uses_heuristic(self) -> bool {
         self.entry().uses_heuristic
@@ -187,53 +169,6 @@ impl SearchKind {
     pub const fn uses_weight(self) -> bool {
         self.entry().uses_weight
     }
-
-    /// The search of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
 }
 
-impl fmt::Display for SearchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for SearchKind {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Self::from_name(name)
-            .ok_or_else(|| UnknownName::new("search", name, Self::ALL.map(Self::name)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_as_they_are_written() {
-        for kind in SearchKind::ALL {
-            assert_eq!(kind.name().parse(), Ok(kind));
-            let text = serde_json::to_string(&kind).expect("a name");
-            assert_eq!(text, format!("\"{kind}\""));
-        }
-        let error = "dfs".parse::<SearchKind>().expect_err("no such name");
-        assert_eq!(
-            error.to_string(),
-            "there is no search `dfs`; there are gbfs, gbfls, astar, wastar, dijkstra, lazy"
-        );
-    }
-
-    /// The message of serde names every variant, so that none can be missing in the list.
-    #[test]
-    fn the_list_is_complete() {
-        let message = serde_json::from_str::<SearchKind>("\"\"")
-            .expect_err("no such name")
-            .to_string();
-        let names = SearchKind::ALL.map(|kind| format!("`{kind}`"));
-        assert!(message.contains(&names.join(", ")), "{message}");
-    }
-}
+named_list!(SearchKind, "search");

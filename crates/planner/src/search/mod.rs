@@ -6,6 +6,7 @@
 //! the order of generation: schemas as declared, then arguments.
 
 mod astar;
+mod bounded;
 mod deferred;
 mod gbfls;
 mod gbfs;
@@ -19,6 +20,7 @@ use crate::plan::Plan;
 use crate::watch::Stop;
 
 pub use astar::{astar, dijkstra, weighted_astar};
+pub use bounded::{Bounded, BoundedOutcome};
 pub use deferred::{Deferred, DeferredConfig, Finder};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;

@@ -25,13 +25,19 @@ pub(super) struct KeyQueue {
     /// Keys past the buckets, by key and arrival.
     far: BinaryHeap<Reverse<(u64, u64, Waiting)>>,
     arrivals: u64,
+    len: usize,
 }
 
 /// Keys below this have a bucket each.
 const BUCKETS: u64 = 1 << 16;
 
 impl KeyQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     pub(super) fn push(&mut self, key: u64, step: Waiting) {
+        self.len += 1;
         if key >= BUCKETS {
             self.far.push(Reverse((key, self.arrivals, step)));
             self.arrivals += 1;
@@ -46,6 +52,7 @@ impl KeyQueue {
     }
 
     pub(super) fn pop(&mut self) -> Option<Waiting> {
+        self.len = self.len.saturating_sub(1);
         while let Some(bucket) = self.buckets.get_mut(self.lowest) {
             if let Some(step) = bucket.pop_front() {
                 return Some(step);

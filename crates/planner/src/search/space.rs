@@ -7,7 +7,7 @@ use crate::registry::{Registry, StateId};
 use crate::search::{Limit, Limits, Outcome, SearchResult, Statistics};
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
-use crate::watch::{Progress, Watch};
+use crate::watch::{Progress, Stop, Watch, ask_for_room};
 
 /// How a state was reached.
 #[derive(Clone, Copy)]
@@ -35,6 +35,8 @@ pub(super) struct SearchSpace<'a> {
     pub(super) task: &'a Task,
     pub(super) registry: Registry,
     generator: SuccessorGenerator,
+    /// Set once the watch has said stop: nothing is evaluated or expanded from then on.
+    stopped: Option<Stop>,
     steps: Vec<Step>,
     limits: Limits,
     watch: &'a mut dyn Watch,
@@ -45,6 +47,9 @@ pub(super) struct SearchSpace<'a> {
     words: Vec<u32>,
 }
 
+/// States evaluated between two looks at the limits: enough for a network to work well.
+const MAX_BATCH: usize = 1024;
+
 pub(super) const INITIAL: StateId = StateId(0);
 
 impl<'a> SearchSpace<'a> {
@@ -52,6 +57,10 @@ impl<'a> SearchSpace<'a> {
     pub(super) fn new(task: &'a Task, limits: Limits, watch: &'a mut dyn Watch) -> Self {
         let mut registry = Registry::new(task.encoding().words());
         registry.insert(&task.initial_state());
+        let (generator, stopped) = match SuccessorGenerator::watched(task, watch) {
+            Ok(generator) => (generator, None),
+            Err(stop) => (SuccessorGenerator::without_actions(), Some(stop)),
+        };
         Self {
             task,
             statistics: Statistics {
@@ -59,7 +68,8 @@ impl<'a> SearchSpace<'a> {
                 ..Statistics::default()
             },
             registry,
-            generator: SuccessorGenerator::new(task),
+            generator,
+            stopped,
             steps: vec![Step {
                 parent: INITIAL,
                 action: ActionId(0),
@@ -90,22 +100,39 @@ impl<'a> SearchSpace<'a> {
         from: StateId,
         to: StateId,
         estimates: &mut Vec<Estimate>,
-    ) {
+    ) -> Result<(), Limit> {
         estimates.clear();
-        if from == to {
-            return;
-        }
-        let states = self.registry.range(from, to);
-        heuristic.evaluate(states, estimates);
-        assert_eq!(estimates.len(), states.len(), "one estimate a state");
-        self.statistics.evaluations += estimates.len() as u64;
-        for estimate in estimates.iter() {
-            match estimate.finite() {
-                Some(value) if self.best.is_none_or(|best| value < best) => self.best = Some(value),
-                Some(_) => {}
-                None => self.statistics.dead_ends += 1,
+        let mut next = from;
+        while next != to {
+            // The estimate of a state does not depend on its batch: a large one is taken in parts.
+            self.poll()?;
+            let end = StateId::from_index(to.index().min(next.index() + MAX_BATCH));
+            heuristic.evaluate(self.registry.range(next, end), estimates);
+            let evaluated = end.index() - from.index();
+            assert_eq!(estimates.len(), evaluated, "one estimate a state");
+            self.statistics.evaluations += (end.index() - next.index()) as u64;
+            for estimate in &estimates[next.index() - from.index()..] {
+                match estimate.finite() {
+                    Some(value) if self.best.is_none_or(|best| value < best) => {
+                        self.best = Some(value);
+                    }
+                    Some(_) => {}
+                    None => self.statistics.dead_ends += 1,
+                }
             }
+            next = end;
         }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<(), Limit> {
+        let progress = Progress::Search {
+            evaluations: self.statistics.evaluations,
+            expansions: self.statistics.expansions,
+            best: self.best,
+        };
+        let stopped = self.stopped.or_else(|| self.watch.poll(progress));
+        stopped.map_or(Ok(()), |stop| Err(Limit::Stopped(stop)))
     }
 
     /// Evaluates the initial state, if the limit allows one evaluation.
@@ -117,7 +144,7 @@ impl<'a> SearchSpace<'a> {
             return Err(Limit::Evaluations);
         }
         let mut estimates = Vec::new();
-        self.evaluate(heuristic, INITIAL, StateId(1), &mut estimates);
+        self.evaluate(heuristic, INITIAL, StateId(1), &mut estimates)?;
         self.statistics.initial_estimate = estimates[0].finite();
         Ok(estimates[0])
     }
@@ -131,20 +158,15 @@ impl<'a> SearchSpace<'a> {
         {
             return Err(Limit::Expansions);
         }
-        let progress = Progress::Search {
-            evaluations: self.statistics.evaluations,
-            expansions: self.statistics.expansions,
-            best: self.best,
-        };
-        if let Some(stop) = self.watch.poll(progress) {
-            return Err(Limit::Stopped(stop));
-        }
+        self.poll()?;
         self.statistics.expansions += 1;
         self.parent_words.clear();
         self.parent_words
             .extend_from_slice(self.registry.state(state));
         self.generator
             .applicable(&self.parent_words, &mut self.applicable);
+        let growth = self.registry.growth(self.applicable.len());
+        ask_for_room(growth, self.watch).map_err(Limit::Stopped)?;
         Ok(self.applicable.len())
     }
 
@@ -199,9 +221,11 @@ impl<'a> SearchSpace<'a> {
         }
         let cut = usize::from(goal.is_some() || out_of_budget);
         let to = StateId::from_index(self.registry.len() - cut);
-        self.evaluate(heuristic, from, to, estimates);
+        let evaluated = self.evaluate(heuristic, from, to, estimates);
         match goal {
+            // A goal is one, even if the time is up.
             Some(goal) => Ok(Expanded::Goal(goal)),
+            None if evaluated.is_err() => evaluated.map(|()| Expanded::New { from }),
             None if out_of_budget => Err(Limit::Evaluations),
             None => Ok(Expanded::New { from }),
         }

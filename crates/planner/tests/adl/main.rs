@@ -6,12 +6,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod explorer;
 mod generator;
 
 use std::collections::{HashMap, HashSet};
 
-use explorer::{Space, State, key};
+use common::explorer::{Space, State, key};
 use generator::random_adl_problem;
 use homing_pddl::Problem;
 use homing_planner::heuristic::Max;

@@ -4,6 +4,9 @@
 // Each test file uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod explorer;
+mod random;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +14,8 @@ use std::sync::Arc;
 use homing_pddl::model::{Atom, Condition, CostTerm, Literal, ObjectId, Term};
 use homing_pddl::{Problem, Source, read_problem};
 use homing_planner::{PropId, Task};
+
+pub use random::Random;
 
 /// The repository's root.
 pub fn root() -> PathBuf {
@@ -79,27 +84,6 @@ pub fn problem_files(folder: &Path) -> Vec<PathBuf> {
         name.ends_with(".pddl") && !name.starts_with("domain")
     });
     files
-}
-
-/// A small generator of random numbers (SplitMix64), so that a seed is a problem on any machine.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
 }
 
 /// A random domain with two types, negative conditions, equalities and costs, and a problem of it.

@@ -8,7 +8,7 @@
 
 use super::graph::Landmarks;
 use crate::csr::Csr;
-use crate::heuristic::{Estimate, Evaluation, Heuristic, HeuristicKind, Node};
+use crate::heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 use crate::registry::{StateId, States};
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
@@ -34,6 +34,10 @@ pub struct LandmarkCount<'a> {
     just_after: Vec<u32>,
     goals: Vec<u32>,
     achievers: Csr<ActionId>,
+    /// What each landmark counts, and all of them together.
+    weights: Vec<u32>,
+    total: u64,
+    each_counts_one: bool,
     /// Accepted landmarks by state, for states evaluated or passed on the way to one.
     accepted: Vec<u32>,
     known: Vec<bool>,
@@ -62,6 +66,20 @@ impl<'a> LandmarkCount<'a> {
     /// If the watch says stop.
     pub fn new(task: &'a Task, watch: &mut dyn Watch) -> Result<Self, Stop> {
         Ok(Self::with(task, Landmarks::find(task, watch)?))
+    }
+
+    /// Lets each landmark count as much as its cheapest achiever costs, in place of 1.
+    pub fn with_costs(task: &'a Task, landmarks: Landmarks, costs: Costs) -> Self {
+        let mut heuristic = Self::with(task, landmarks);
+        for (index, weight) in heuristic.weights.iter_mut().enumerate() {
+            let achievers = heuristic.achievers.row(index).iter();
+            let least = achievers.map(|&action| costs.of(task, action)).min();
+            // What nothing achieves is true at the start, and stays so.
+            *weight = least.unwrap_or(1);
+        }
+        heuristic.total = heuristic.weights.iter().map(|&w| u64::from(w)).sum();
+        heuristic.each_counts_one = heuristic.weights.iter().all(|&weight| weight == 1);
+        heuristic
     }
 
     fn with(task: &'a Task, landmarks: Landmarks) -> Self {
@@ -103,6 +121,9 @@ impl<'a> LandmarkCount<'a> {
         });
         Self {
             task,
+            weights: vec![1; all.len()],
+            total: all.len() as u64,
+            each_counts_one: true,
             landmarks,
             words,
             before,
@@ -193,10 +214,19 @@ impl<'a> LandmarkCount<'a> {
         self.known[id.index()] = true;
     }
 
-    /// Landmarks to come, and those needed again. The state has been looked at.
-    fn count(&mut self, id: StateId) -> usize {
+    /// What a set of landmarks counts.
+    fn weight(&self, set: &[u32]) -> u64 {
+        if self.each_counts_one {
+            return set.iter().map(|bits| u64::from(bits.count_ones())).sum();
+        }
+        let weights = members(set.iter().copied()).map(|index| self.weights[index]);
+        weights.map(u64::from).sum()
+    }
+
+    /// What the landmarks to come, and those needed again, count. The state has been looked at.
+    fn count(&mut self, id: StateId) -> u64 {
         let accepted = &self.accepted[self.place(id.index())];
-        let reached: u32 = accepted.iter().map(|bits| bits.count_ones()).sum();
+        let reached = self.weight(accepted);
         let gone = accepted
             .iter()
             .zip(&self.holding)
@@ -208,9 +238,10 @@ impl<'a> LandmarkCount<'a> {
                 let is_goal = self.goals[index / 32] >> (index % 32) & 1 == 1;
                 is_goal || !self.is_within(&self.just_after[self.place(index)], accepted)
             })
-            .count();
+            .map(|index| u64::from(self.weights[index]))
+            .sum::<u64>();
         self.work += (looked_at * self.words) as u64 * WORD_WORK;
-        self.landmarks.all().len() - reached as usize + needed_again
+        self.total - reached + needed_again
     }
 
     /// Applicable actions that achieve a landmark whose turn it is.
@@ -247,8 +278,7 @@ impl Heuristic for LandmarkCount<'_> {
     fn evaluate(&mut self, states: States<'_>, estimates: &mut Vec<Estimate>) {
         for state in states.iter() {
             self.look(state);
-            let held: u32 = self.holding.iter().map(|bits| bits.count_ones()).sum();
-            let count = self.landmarks.all().len() - held as usize;
+            let count = self.total - self.weight(&self.holding);
             estimates.push(Estimate::new(count as f64));
         }
     }

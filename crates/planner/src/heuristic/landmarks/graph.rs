@@ -15,9 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::csr::Csr;
 use crate::heuristic::relaxation::Relaxation;
 use crate::heuristic::{Costs, Ff};
-use crate::invariants::mutex_groups;
 use crate::task::{PropId, Task};
-use crate::watch::{Progress, Stop, Watch};
+use crate::watch::{Pace, Progress, Stop, Watch};
 
 /// Disjunctions of more facts say too little to be worth counting.
 const MAX_DISJUNCTS: usize = 4;
@@ -102,7 +101,7 @@ impl Landmarks {
             }
         }
         let mut found = Self { landmarks };
-        found.add_reasonable_orders(task);
+        found.add_reasonable_orders(task, watch)?;
         for landmark in &mut found.landmarks {
             landmark.before.extend_from_slice(&landmark.just_before);
             for list in [&mut landmark.before, &mut landmark.just_before] {
@@ -120,10 +119,13 @@ impl Landmarks {
 
     /// Orders A before B where B must be true at the end, and what comes just before A, or A
     /// itself, excludes B. Orders that would close a cycle are left out.
-    fn add_reasonable_orders(&mut self, task: &Task) {
-        let groups = mutex_groups(task);
+    fn add_reasonable_orders(&mut self, task: &Task, watch: &mut dyn Watch) -> Result<(), Stop> {
+        let progress = Progress::Landmarks {
+            found: self.landmarks.len(),
+        };
+        let mut pace = Pace::new(watch, progress)?;
         let groups_of = Csr::from_pairs(task.propositions.len(), 0u32, || {
-            groups.iter().enumerate().flat_map(|(index, group)| {
+            task.mutex_groups().enumerate().flat_map(|(index, group)| {
                 group.iter().map(move |prop| (prop.index(), index as u32))
             })
         });
@@ -143,6 +145,7 @@ impl Landmarks {
                 continue;
             }
             for &b in &goals {
+                pace.work(1 + landmark.just_before.len())?;
                 let goal = self.landmarks[b].facts[0];
                 let interferes = |index: &u32| {
                     let facts = &self.landmarks[*index as usize].facts;
@@ -154,36 +157,47 @@ impl Landmarks {
                 }
             }
         }
-        for (a, b) in orders {
-            if !self.comes_before(b, a) {
+        let mut seen = vec![0; self.landmarks.len()];
+        for (number, (a, b)) in orders.into_iter().enumerate() {
+            if !self.comes_before(b, a, (&mut seen, number as u32 + 1), &mut pace)? {
                 self.landmarks[b as usize].before.push(a);
             }
         }
+        Ok(())
     }
 
-    /// Whether the orders say that `a` comes before `b`.
-    fn comes_before(&self, a: u32, b: u32) -> bool {
-        let mut seen = vec![false; self.landmarks.len()];
+    /// Whether the orders say that `a` comes before `b`. What is met on the way is marked in `seen`
+    /// with a number that is not there yet.
+    fn comes_before(
+        &self,
+        a: u32,
+        b: u32,
+        (seen, mark): (&mut [u32], u32),
+        pace: &mut Pace<'_>,
+    ) -> Result<bool, Stop> {
         let mut open = vec![b];
         while let Some(index) = open.pop() {
             if index == a {
-                return true;
+                return Ok(true);
             }
-            if std::mem::replace(&mut seen[index as usize], true) {
+            if std::mem::replace(&mut seen[index as usize], mark) == mark {
                 continue;
             }
             let landmark = &self.landmarks[index as usize];
+            pace.work(1 + landmark.before.len() + landmark.just_before.len())?;
             open.extend_from_slice(&landmark.before);
             open.extend_from_slice(&landmark.just_before);
         }
-        false
+        Ok(false)
     }
 }
 
 /// Tests the facts of a relaxed plan: those without which the goal cannot be reached.
 fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
     let mut candidates: BTreeSet<PropId> = task.goal.iter().copied().collect();
-    if let Some(facts) = Ff::new(task, Costs::Unit).relaxed_plan_facts(&task.initial_state()) {
+    if let Some(facts) =
+        Ff::watched(task, Costs::Unit, watch)?.relaxed_plan_facts(&task.initial_state())
+    {
         candidates.extend(facts);
     }
     // Achievers are rules: actions, their conditional effects, axioms.
@@ -194,7 +208,7 @@ fn find_facts(task: &Task, watch: &mut dyn Watch) -> Result<Vec<Fact>, Stop> {
             added.map(move |prop| (prop.index(), rule as u32))
         })
     });
-    let mut relaxation = Relaxation::new(task, Costs::Unit);
+    let mut relaxation = Relaxation::watched(task, Costs::Unit, watch)?;
     let mut reached = Vec::new();
     let mut facts: Vec<Fact> = Vec::new();
     // Goals first: if the work runs out, these matter most.

@@ -195,7 +195,14 @@ impl Space {
                     });
                     let costs = schema.cost.iter().map(|term| match term {
                         CostTerm::Constant(amount) => u64::from(*amount),
-                        CostTerm::Function(..) => panic!("the generator writes none"),
+                        CostTerm::Function(function, terms) => {
+                            let wanted: Vec<u32> = terms.iter().map(|&t| value(t, &env)).collect();
+                            let given = problem.values.iter().find(|given| {
+                                let arguments = given.arguments.iter().map(|o| o.0);
+                                given.function == *function && arguments.eq(wanted.iter().copied())
+                            });
+                            u64::from(given.expect("every value is given").value)
+                        }
                     });
                     let cost = match problem.minimize_cost {
                         true => costs.sum(),

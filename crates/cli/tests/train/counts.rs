@@ -1,0 +1,188 @@
+//! Training by ranking, and what can be seen of its models.
+
+use serde_json::Value;
+
+use crate::runs::{Run, entries, fixture, homing, run, run_with};
+use crate::training::{bytes, folder};
+
+/// Sixteen problems of three to five blocks, in `small`.
+fn small(folder: &std::path::Path) -> std::path::PathBuf {
+    let out = folder.join("small");
+    run![
+        "generate", "blocks", "--blocks", "4", "--seeds", "0..16", "--out", out
+    ]
+    .ends_with(0);
+    out
+}
+
+#[test]
+fn without_options_a_model_named_by_the_domain_comes_of_it() {
+    let folder = folder();
+    let small = small(folder.path());
+    let in_folder = |arguments: &[&std::ffi::OsStr]| -> Run {
+        let output = homing().current_dir(folder.path()).args(arguments).output();
+        output.expect("homing starts").into()
+    };
+    let plain = ["train".as_ref(), small.as_os_str()];
+    let run = in_folder(&plain).ends_with(0);
+    assert_eq!(run.stderr, "");
+    for part in [
+        "problems walked through",
+        "candidate",
+        "* ",
+        "another seed",
+        "features",
+    ] {
+        assert!(run.stdout.contains(part), "no `{part}` in {run:#?}");
+    }
+    assert_eq!(entries(folder.path()), ["blocks.safetensors", "small"]);
+    // Nobody named it, so it is not written over; unless the same run is asked for again.
+    in_folder(&plain).ends_with(33).says("is there already");
+    in_folder(&["train".as_ref(), "--resume".as_ref(), small.as_os_str()])
+        .ends_with(0)
+        .says("is there already, trained with these settings");
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads_and_again_after_a_kill() {
+    let folder = folder();
+    let small = small(folder.path());
+    let model = |name: &str| folder.path().join(name);
+    for (name, jobs) in [("one", "1"), ("three", "3")] {
+        run!["train", "--jobs", jobs, "--out", model(name), small].ends_with(0);
+    }
+    assert!(bytes(model("one")) == bytes(model("three")));
+    let mut killed = homing()
+        .args([
+            "train".as_ref(),
+            "--out".as_ref(),
+            model("k").as_os_str(),
+            small.as_os_str(),
+        ])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("homing starts");
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    killed.kill().expect("a signal");
+    killed.wait().expect("an end");
+    run!["train", "--resume", "--out", model("k"), small].ends_with(0);
+    assert!(bytes(model("one")) == bytes(model("k")));
+    // Seeds side by side are the runs one by one.
+    run!["train", "--seeds", "0..2", "--out", model("both"), small].ends_with(0);
+    assert_eq!(
+        entries(&model("both")),
+        ["seed-0.safetensors", "seed-1.safetensors"]
+    );
+    assert!(bytes(model("both").join("seed-0.safetensors")) == bytes(model("one")));
+    assert!(bytes(model("both").join("seed-1.safetensors")) != bytes(model("one")));
+}
+
+#[test]
+fn what_was_learnt_guides_searches_and_explains_itself() {
+    let folder = folder();
+    let small = small(folder.path());
+    let model = folder.path().join("m.safetensors");
+    let run = run!["train", "--json", "--out", model, small].ends_with(0);
+    let record: Value = serde_json::from_str(&run.stdout).expect("one object");
+    assert_eq!(record["learner"], "counts");
+    assert_eq!(record["problems"], 16);
+    assert_eq!(record["report"]["held_out"], 4);
+
+    let large = folder.path().join("large");
+    run![
+        "generate", "blocks", "--blocks", "15", "--seeds", "3", "--out", large
+    ]
+    .ends_with(0);
+    let problem = large.join("15-s3.pddl");
+    for search in ["lazy", "gbfs"] {
+        let run = run![
+            "solve", "--json", "--search", search, "--model", model, problem
+        ];
+        let record: Value = serde_json::from_str(&run.ends_with(0).stdout).expect("one object");
+        assert_eq!(record["validated"], true);
+        assert_eq!(record["heuristic"], "H-counts");
+    }
+
+    let shown = run!["model", "show", "--features", "3", model].ends_with(0);
+    assert_eq!(shown.line("domain             "), "blocks");
+    for part in [
+        "# candidates",
+        "# features that weigh most",
+        "(on ",
+        "[selection]",
+    ] {
+        assert!(shown.stdout.contains(part), "no `{part}` in {shown:#?}");
+    }
+    let trust = run!["model", "trust", model, problem].ends_with(0);
+    assert!(trust.stdout.contains("round 2: "), "{trust:#?}");
+    let trust = run!["model", "trust", "--json", model, problem].ends_with(0);
+    let trust: Value = serde_json::from_str(&trust.stdout).expect("one object");
+    let share = trust["share"].as_f64().expect("a number");
+    assert!((0.9..=1.0).contains(&share), "{share}");
+    run!["model", "trust", model, fixture("valid/gripper/p01.pddl")]
+        .ends_with(33)
+        .says("the model was trained for another domain");
+}
+
+#[test]
+fn options_of_the_other_learner_are_refused() {
+    let folder = folder();
+    let model = folder.path().join("m.safetensors");
+    let blocks = fixture("valid/blocks");
+    for options in [
+        &["--steps", "5"][..],
+        &["--preset", "paper"],
+        &["--no-log"],
+        &["--select-every", "5"],
+        &["--checkpoint-every", "5"],
+    ] {
+        let mut all: Vec<&std::ffi::OsStr> = vec!["train".as_ref(), "--out".as_ref()];
+        all.push(model.as_ref());
+        all.extend(options.iter().map(std::ffi::OsStr::new));
+        all.push(blocks.as_ref());
+        run_with(&all).ends_with(33).says(&format!(
+            "{} is for the paper's network: add --learner nlm",
+            options[0]
+        ));
+    }
+    run![
+        "train",
+        "--learner",
+        "nlm",
+        "--budget",
+        "5",
+        "--out",
+        model,
+        blocks
+    ]
+    .ends_with(33)
+    .says("--budget is for --learner counts");
+    assert_eq!(entries(folder.path()), [""; 0]);
+}
+
+#[test]
+fn problems_that_are_too_large_are_said_to_be() {
+    let folder = folder();
+    let large = folder.path().join("large");
+    run![
+        "generate", "blocks", "--blocks", "12", "--seeds", "0..3", "--out", large
+    ]
+    .ends_with(0);
+    let model = folder.path().join("m.safetensors");
+    run!["train", "--budget", "2", "--out", model, large]
+        .ends_with(33)
+        .says("no problem could be walked through: 3 too large")
+        .says("give smaller problems");
+    // A few small ones among them are used, with a word.
+    run![
+        "train",
+        "--budget",
+        "2",
+        "--out",
+        model,
+        fixture("valid/blocks"),
+        large
+    ]
+    .ends_with(0)
+    .says("of the problems could be walked through");
+}

@@ -1,0 +1,115 @@
+//! Models that ship with homing: in the program itself, so that an installed command has them.
+//!
+//! `models/README.md` gives the command that made each.
+
+use homing_learner::AnyModel;
+use homing_pddl::Domain;
+
+use crate::error::Error;
+
+/// A model that ships.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped {
+    /// Its name: a collection of problems, and a domain of it.
+    pub name: &'static str,
+    /// Its file.
+    pub bytes: &'static [u8],
+}
+
+macro_rules! shipped {
+    ($($name:literal),+ $(,)?) => {
+        [$(Shipped {
+            name: $name,
+            bytes: include_bytes!(concat!("../../../models/", $name, ".safetensors")),
+        }),+]
+    };
+}
+
+/// All of them. Of two that fit a domain, the first is taken.
+pub static SHIPPED: [Shipped; 18] = shipped![
+    "paper/blocks",
+    "paper/ferry",
+    "paper/gripper",
+    "paper/logistics",
+    "paper/miconic",
+    "paper/parking",
+    "paper/satellite",
+    "paper/visitall",
+    "learning/blocksworld",
+    "learning/childsnack",
+    "learning/ferry",
+    "learning/floortile",
+    "learning/miconic",
+    "learning/rovers",
+    "learning/satellite",
+    "learning/sokoban",
+    "learning/spanner",
+    "learning/transport",
+];
+
+impl Shipped {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// If the program was built with a file that is none: a bug.
+    pub fn load(&self) -> Result<AnyModel, Error> {
+        AnyModel::from_file(self.bytes)
+            .map_err(|error| Error::bug(format!("{}: {error}", self.name)))
+    }
+}
+
+/// The model that ships for a domain with these predicates, types and actions.
+pub fn find(domain: &Domain) -> Option<(Shipped, AnyModel)> {
+    SHIPPED.iter().find_map(|shipped| {
+        // Every action's name is in the file: most are told apart without reading them.
+        let named = |name: &str| contains(shipped.bytes, format!("[\\\"{name}\\\",").as_bytes());
+        if !domain.actions.iter().all(|action| named(&action.name)) {
+            return None;
+        }
+        let model = shipped.load().ok()?;
+        let fits = model.function().check_domain(domain).is_ok();
+        fits.then_some((*shipped, model))
+    })
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use homing_lab::DomainName;
+    use homing_learner::{LearnConfig, ValueKind};
+
+    use super::*;
+
+    #[test]
+    fn all_can_be_read_and_are_small() {
+        let mut sum = 0;
+        for shipped in &SHIPPED {
+            let model = shipped.load().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(model.function().kind(), ValueKind::Counts);
+            let AnyModel::Counts(model) = model else {
+                unreachable!("of that kind");
+            };
+            assert_eq!(
+                model.header.config,
+                LearnConfig::default(),
+                "{}",
+                shipped.name
+            );
+            assert_eq!(model.header.seed, 0);
+            sum += shipped.bytes.len();
+        }
+        assert!(sum < 2_000_000, "{sum} bytes");
+    }
+
+    #[test]
+    fn each_of_the_eight_domains_has_its_own() {
+        for name in DomainName::ALL {
+            let (shipped, _) = find(name.domain()).unwrap_or_else(|| panic!("none for {name}"));
+            assert_eq!(shipped.name, format!("paper/{name}"));
+        }
+    }
+}
