@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Model(ModelCommand),
     Generate(crate::generate::Generate),
     Suite(crate::suite::Suite),
+    Cut(crate::cut::Cut),
     Evaluate(crate::evaluate::Evaluate),
     Experiment(crate::experiment::Experiment),
     Report(crate::report::Report),

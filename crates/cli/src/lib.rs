@@ -3,6 +3,7 @@
 mod anytime;
 mod args;
 mod check;
+mod cut;
 mod evaluate;
 mod exit;
 mod experiment;
@@ -85,6 +86,7 @@ fn carry_out(arguments: Vec<OsString>) -> Exit {
         Command::Model(arguments) => model::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Suite(arguments) => suite::run(arguments),
+        Command::Cut(arguments) => cut::run(arguments),
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Experiment(arguments) => experiment::run(arguments),
         Command::Report(arguments) => report::run(arguments),

@@ -212,3 +212,57 @@ fn folders_that_are_no_suites_end_with_33() {
     .unwrap();
     assert!(fails(33, &["suite", name]).contains("there is no problem"));
 }
+
+#[test]
+fn cuts_are_a_folder_of_problems_that_can_be_solved() {
+    let around = tempfile::tempdir().unwrap();
+    let whole = around.path().join("whole");
+    let whole_name = whole.to_str().unwrap();
+    let draw = ["generate", "blocks", "--blocks", "12", "--seeds", "3"];
+    succeeds(&[&draw[..], &["--out", whole_name]].concat());
+    let problem = whole.join("12-s3.pddl");
+    let problem = problem.to_str().unwrap();
+    let [one, two, other] = ["one", "two", "other"].map(|name| around.path().join(name));
+    for (folder, seed) in [(&one, "1"), (&two, "1"), (&other, "2")] {
+        let folder = folder.to_str().unwrap();
+        let arguments = [
+            "cut", "--cuts", "8", "--seed", seed, "--out", folder, problem,
+        ];
+        let said = succeeds(&arguments);
+        assert!(
+            said.starts_with(folder) && said.contains("8 problems cut out of"),
+            "{said}"
+        );
+    }
+    let files = contents(&one);
+    assert_eq!(files.len(), 9);
+    assert_eq!(files, contents(&two));
+    assert_ne!(files, contents(&other));
+    let first = one.join("cut-0001.pddl");
+    assert!(succeeds(&["solve", first.to_str().unwrap()]).contains("Solution found!"));
+    assert!(succeeds(&["suite", one.to_str().unwrap()]).contains("8 problems"));
+    // A second cut in its place is refused.
+    let one = one.to_str().unwrap();
+    assert!(fails(33, &["cut", "--out", one, problem]).contains("is not empty"));
+}
+
+#[test]
+fn what_cannot_be_cut_is_said() {
+    let around = tempfile::tempdir().unwrap();
+    let domain = around.path().join("domain.pddl");
+    let text = "(define (domain lamp) (:predicates (on)) (:action press :effect (on)))";
+    std::fs::write(&domain, text).unwrap();
+    let out = around.path().join("out");
+    let out = out.to_str().unwrap();
+    for (goal, code, why) in [
+        ("(and)", 33, "no small problem"),
+        ("(not (on))", 33, "no small"),
+    ] {
+        let problem = around.path().join("p.pddl");
+        let text = format!("(define (problem p) (:domain lamp) (:init) (:goal {goal}))");
+        std::fs::write(&problem, text).unwrap();
+        let said = fails(code, &["cut", "--out", out, problem.to_str().unwrap()]);
+        assert!(said.contains(why), "{said}");
+        assert!(!Path::new(out).exists());
+    }
+}

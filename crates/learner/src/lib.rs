@@ -37,7 +37,7 @@ pub use counts::{
     CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
     FeatureInWords, GraphSpec, Trust, WEIGHT_SCALE,
 };
-pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
+pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter, SampledCuts};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use homing_nlm::{Simd, SimdError};

@@ -464,8 +464,55 @@ fn a_way_through_a_map_stays_whole() {
 }
 
 #[test]
+fn conditional_effects_and_goals_for_all_are_cut() {
+    let domain = "(define (domain lift)
+      (:requirements :adl)
+      (:types person floor)
+      (:predicates (from ?p - person ?f - floor) (to ?p - person ?f - floor) (at ?f - floor)
+        (boarded ?p - person) (served ?p - person))
+      (:action go :parameters (?a ?b - floor) :precondition (and (at ?a) (not (= ?a ?b)))
+        :effect (and (at ?b) (not (at ?a))))
+      (:action stop :parameters (?f - floor) :precondition (at ?f)
+        :effect (and
+          (forall (?p - person) (when (and (boarded ?p) (to ?p ?f)) (and (served ?p) (not (boarded ?p)))))
+          (forall (?p - person) (when (and (from ?p ?f) (not (served ?p))) (boarded ?p))))))";
+    let (mut names, mut init) = (String::new(), String::from(" (at f0)"));
+    for number in 0..9 {
+        write!(names, " p{number} - person f{number} - floor").expect("text grows");
+        let (from, to) = (number, (number + 4) % 9);
+        write!(init, " (from p{number} f{from}) (to p{number} f{to})").expect("text grows");
+    }
+    let problem = format!(
+        "(define (problem p) (:domain lift) (:objects{names}) (:init{init})
+           (:goal (forall (?p - person) (served ?p))))"
+    );
+    let task = task(&parse_texts(domain, &problem)).expect("a plan");
+    let report = cuts_of(&task, &quick(), 1);
+    assert!(report.cuts.len() >= 20, "{}", report.statistics);
+    for cut in &report.cuts {
+        shortest_plan(cut)
+            .validate(&cut.problem)
+            .unwrap_or_else(|e| panic!("{e}\n{}", cut.to_pddl()));
+    }
+    let several = |cut: &&Cut| cut.problem.goal.literals.len() > 1;
+    assert!(report.cuts.iter().filter(several).count() > 0);
+}
+
+#[test]
+fn a_training_set_is_the_same_with_and_without_spaces_kept() {
+    let task = tower(9);
+    let kept = cuts_of(&task, &quick(), 4).into_training_set(20, 7);
+    let dropped = Cutter::new(&task, quick(), 4).training_set(20, 7, &mut ());
+    assert_eq!(kept.problems.len(), dropped.set.problems.len());
+    assert_eq!(dropped.statistics.cuts, kept.problems.len());
+    for (a, b) in kept.problems.iter().zip(&dropped.set.problems) {
+        assert_eq!(a.samples, b.samples);
+    }
+}
+
+#[test]
 fn problems_of_the_field_are_cut() {
-    for folder in ["benchmarks", "learning-track"] {
+    for folder in ["benchmarks", "benchmarks-adl", "learning-track"] {
         let Some(folder) = shared(folder) else {
             return;
         };

@@ -41,6 +41,7 @@ fn help_texts() {
         ("help-generate", &["generate", "--help"]),
         ("help-generate-blocks", &["generate", "blocks", "--help"]),
         ("help-suite", &["suite", "--help"]),
+        ("help-cut", &["cut", "--help"]),
         ("help-quickstart", &["quickstart", "--help"]),
         ("help-evaluate", &["evaluate", "--help"]),
         ("help-evaluate-short", &["evaluate", "-h"]),

@@ -8,7 +8,7 @@
 use homing_nlm::SplitMix64;
 use homing_pddl::Problem;
 use homing_pddl::model::{Atom, Condition, FunctionValue, Literal, ObjectId};
-use homing_planner::{ActionId, PropId};
+use homing_planner::PropId;
 
 use super::index::Index;
 use super::kept::Kept;
@@ -25,8 +25,8 @@ pub(super) struct Draft {
     pub(super) all_goals: bool,
     /// Further goals of the cut that are none of the task, but of the same kind.
     pub(super) moved: Vec<PropId>,
-    /// What is left of the relaxed plan of each chosen goal, where objects come from these.
-    pub(super) plans: Vec<Vec<ActionId>>,
+    /// What is left of the relaxed plan of each chosen goal, by rules, where objects come from these.
+    pub(super) plans: Vec<Vec<u32>>,
     /// The part of a trail that objects come from, if they do.
     pub(super) window: Option<Window>,
     /// The state it begins in, if that is not the initial state.

@@ -85,11 +85,6 @@ pub struct CutConfig {
     pub repair: bool,
     /// Problems built for one choice of goals at the most, with objects added or dropped in between.
     pub attempts: usize,
-    /// The share of cuts that are grown as long as they have room: the largest show the most.
-    pub fill: f64,
-    /// A space has room if it is smaller than the limit by this factor: one more object of the common
-    /// kind still fits.
-    pub room: usize,
     /// The share of objects that no goal names dropped when a space is too large.
     pub shrink: f64,
     /// The share of too large cuts from plans that are shrunk to the last part of their plans
@@ -131,9 +126,7 @@ impl Default for CutConfig {
             small_type: 3,
             all_goals: 0.7,
             repair: true,
-            attempts: 8,
-            fill: 0.5,
-            room: 6,
+            attempts: 6,
             shrink: 0.4,
             shrink_plans: 0.5,
             shorten: 0.6,

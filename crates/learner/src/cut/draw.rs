@@ -10,7 +10,7 @@ use super::config::CutConfig;
 use super::index::Index;
 use super::kept::Kept;
 use super::relaxed::{Explorations, Explorer};
-use super::trail::{Trail, Window, achieved, walk};
+use super::trail::{Trail, Window, achieved, taking_place, walk};
 use crate::exact::shuffle;
 
 /// Where ways to goals come from.
@@ -163,8 +163,15 @@ impl Drawer<'_, '_> {
         }
         draft.start = (window.from > 0).then(|| before.clone());
         draft.kept.clear();
-        for &action in &trail.actions[window.from..window.to] {
+        for at in window.from..window.to {
+            let action = trail.actions[at];
             draft.kept.insert_all(index.task.arguments(action));
+            for effect in taking_place(index.task, action, &trail.states[at]) {
+                for prop in effect.condition.iter().chain(effect.add) {
+                    let atom = &index.task.propositions()[prop.index()].atom;
+                    draft.kept.insert_all(&atom.arguments);
+                }
+            }
         }
         for &goal in &draft.goals {
             draft.kept.insert_all(index.goal_objects(goal));
@@ -180,17 +187,18 @@ impl Drawer<'_, '_> {
         self.keep(draft);
     }
 
-    fn plan(&mut self, goal: usize) -> Vec<ActionId> {
+    fn plan(&mut self, goal: usize) -> Vec<u32> {
         let Some(prop) = self.index.goal_props[goal] else {
             return Vec::new();
         };
-        let explorations = &self.ways.explorations;
-        explorations.plan(self.index.task, prop, self.random)
+        let ways = &*self.ways;
+        ways.explorations
+            .plan(&ways.explorer.rules, prop, self.random)
     }
 
     /// Keeps the objects of goals and plans and nothing else, and prefers what the plans begin with.
     fn keep(&mut self, draft: &mut Draft) {
-        let task = self.index.task;
+        let rules = &self.ways.explorer.rules;
         draft.kept.clear();
         for &goal in &draft.goals {
             draft.kept.insert_all(self.index.goal_objects(goal));
@@ -198,13 +206,13 @@ impl Drawer<'_, '_> {
         draft.preferred.clear();
         for plan in &draft.plans {
             let mut added: Vec<PropId> = Vec::new();
-            for &action in plan {
-                draft.kept.insert_all(task.arguments(action));
-                let pre = task.pre(action).iter();
+            for &rule in plan {
+                rules.objects(rule, &mut |objects| draft.kept.insert_all(objects));
+                let pre = rules.pre(rule).iter();
                 draft
                     .preferred
                     .extend(pre.filter(|prop| !added.contains(prop)));
-                added.extend(task.add(action));
+                added.extend(rules.add(rule));
             }
         }
         draft.preferred.sort_unstable();
@@ -340,9 +348,14 @@ impl Drawer<'_, '_> {
 /// What looks like goals and comes true in a part of a trail, for good.
 fn moved(index: &Index<'_>, actions: &[ActionId], before: &[u32], after: &[u32]) -> Vec<PropId> {
     let encoding = index.task.encoding();
+    let task = index.task;
     let mut won: Vec<PropId> = actions
         .iter()
-        .flat_map(|&action| index.task.add(action))
+        .flat_map(|&action| {
+            let under = task.conditional_effects(action);
+            let under = under.flat_map(|effect| effect.add);
+            task.add(action).iter().chain(under)
+        })
         .copied()
         .filter(|&prop| encoding.holds(prop, after) && !encoding.holds(prop, before))
         .filter(|&prop| index.could_be_goal(prop))

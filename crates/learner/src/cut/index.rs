@@ -82,6 +82,8 @@ pub(super) struct Index<'t> {
     pub(super) constants: usize,
     /// Atoms of the initial state that no action changes as far as the task is concerned.
     pub(super) fixed: ByObject,
+    /// Goals that are literals: those of the problem, and those that quantified goals come to.
+    literals: Vec<Literal<ObjectId>>,
     /// Positive propositions, derived ones left out.
     pub(super) props: ByObject,
     pub(super) values: ByObject,
@@ -135,7 +137,7 @@ impl<'t> Index<'t> {
         let positive = positive.map(|(index, p)| (index as u32, p.atom.arguments.as_slice()));
         let values = problem.values.iter().enumerate();
         let values = values.map(|(index, value)| (index as u32, value.arguments.as_slice()));
-        let literals = &problem.goal.literals;
+        let literals = goal_literals(task);
         let goals = literals.iter().enumerate();
         let goals = goals.map(|(index, goal)| (index as u32, goal.atom.arguments.as_slice()));
         let groups: Vec<&[PropId]> = task.mutex_groups().collect();
@@ -175,6 +177,7 @@ impl<'t> Index<'t> {
             class,
             alike,
             goal_shapes: shapes.collect(),
+            literals,
             kind,
             open_goals: open_goals(&goal_props, &in_init),
             goal_props,
@@ -186,12 +189,12 @@ impl<'t> Index<'t> {
         self.task.problem()
     }
 
-    pub(super) fn goal(&self, goal: usize) -> &'t Literal<ObjectId> {
-        &self.problem().goal.literals[goal]
+    pub(super) fn goal(&self, goal: usize) -> &Literal<ObjectId> {
+        &self.literals[goal]
     }
 
     /// The objects a goal names.
-    pub(super) fn goal_objects(&self, goal: usize) -> &'t [ObjectId] {
+    pub(super) fn goal_objects(&self, goal: usize) -> &[ObjectId] {
         &self.goal(goal).atom.arguments
     }
 
@@ -246,19 +249,19 @@ impl<'t> Index<'t> {
         &self,
         kept: &Kept,
         random: &mut SplitMix64,
-    ) -> Option<&'t [ObjectId]> {
+    ) -> Option<&[ObjectId]> {
         self.sharing(&self.goals_with, kept, random, |goal| {
             self.goal_objects(goal)
         })
     }
 
-    fn sharing(
+    fn sharing<'a>(
         &self,
         lists: &Lists,
         kept: &Kept,
         random: &mut SplitMix64,
-        arguments: impl Fn(usize) -> &'t [ObjectId],
-    ) -> Option<&'t [ObjectId]> {
+        arguments: impl Fn(usize) -> &'a [ObjectId],
+    ) -> Option<&'a [ObjectId]> {
         for _ in 0..LOOKS {
             let list = lists.of(kept.any(random)?.index());
             if list.is_empty() {
@@ -302,6 +305,27 @@ fn with_each<'a>(
             }
         }
     })
+}
+
+/// The goals of a task that are literals. A goal for all objects of a type is one for each of them;
+/// disjunctions and the like are left out.
+fn goal_literals(task: &Task) -> Vec<Literal<ObjectId>> {
+    let goal = &task.problem().goal;
+    let mut literals = goal.literals.clone();
+    if goal.formulas.is_empty() {
+        return literals;
+    }
+    for &prop in task.goal() {
+        let prop = &task.propositions()[prop.index()];
+        let goal = Literal {
+            atom: prop.atom.clone(),
+            positive: prop.positive,
+        };
+        if !prop.is_helper && !literals.contains(&goal) {
+            literals.push(goal);
+        }
+    }
+    literals
 }
 
 fn shape(kind: &[u32], atom: &Atom<ObjectId>, positive: bool) -> Shape {

@@ -61,6 +61,23 @@ impl Cut {
     pub fn to_pddl(&self) -> String {
         self.problem.to_string()
     }
+
+    /// About so many of its states; `None` where there is nothing to learn.
+    fn sample(self, samples: usize, random: &mut SplitMix64) -> Option<TrainingProblem> {
+        let samples = self.space.sample(samples, random);
+        let task = self.task;
+        (!samples.is_empty()).then_some(TrainingProblem { task, samples })
+    }
+}
+
+/// What there is to learn from the cuts of a task.
+pub struct SampledCuts {
+    /// One problem for each cut.
+    pub set: TrainingSet,
+    /// What was tried.
+    pub statistics: CutStatistics,
+    /// Set where the watch ended it before its time.
+    pub stopped: Option<Stop>,
 }
 
 /// All cuts of a task, and what was tried for them.
@@ -79,11 +96,7 @@ impl CutReport {
         let mut random = SplitMix64::new(seed);
         let mut set = TrainingSet::default();
         for cut in self.cuts {
-            let samples = cut.space.sample(samples, &mut random);
-            if !samples.is_empty() {
-                let task = cut.task;
-                set.problems.push(TrainingProblem { task, samples });
-            }
+            set.problems.extend(cut.sample(samples, &mut random));
         }
         set
     }
@@ -164,6 +177,26 @@ impl<'t> Cutter<'t> {
         };
         CutReport {
             cuts,
+            statistics: self.statistics,
+            stopped,
+        }
+    }
+
+    /// All cuts as a training set, with about so many states sampled in each. State spaces are not
+    /// kept, so that this takes little memory; the set is that of
+    /// [`CutReport::into_training_set`].
+    pub fn training_set(mut self, samples: usize, seed: u64, watch: &mut dyn Watch) -> SampledCuts {
+        let mut random = SplitMix64::new(seed);
+        let mut set = TrainingSet::default();
+        let stopped = loop {
+            match self.next_cut(watch) {
+                Ok(Some(cut)) => set.problems.extend(cut.sample(samples, &mut random)),
+                Ok(None) => break None,
+                Err(stop) => break Some(stop),
+            }
+        };
+        SampledCuts {
+            set,
             statistics: self.statistics,
             stopped,
         }
@@ -255,8 +288,6 @@ impl<'t> Cutter<'t> {
             return Ok(None);
         }
         drawer.round_off(&mut draft);
-        let fill = drawer.chance(self.config.fill);
-        let mut found: Option<Cut> = None;
         for attempt in 0..self.config.attempts {
             let foreseen = self.sizes.foresee(&self.index, &draft.kept, limit)
                 && self.random.unit() >= self.config.doubt;
@@ -275,13 +306,9 @@ impl<'t> Cutter<'t> {
             };
             let again = match tried {
                 Tried::Cut(cut) => {
-                    let has_room = cut.space.len() <= limit / self.config.room.max(1);
-                    found = Some(cut);
-                    drawer.grow(&mut draft.kept);
-                    fill && has_room
+                    self.statistics.cuts += 1;
+                    return Ok(Some(cut));
                 }
-                // What was found before is as large as it gets.
-                _ if found.is_some() => false,
                 Tried::Useless => false,
                 Tried::TooLarge => drawer.shrink(&mut draft, attempt),
                 Tried::NoPlan => drawer.mend(&mut draft, attempt),
@@ -290,8 +317,7 @@ impl<'t> Cutter<'t> {
                 break;
             }
         }
-        self.statistics.cuts += usize::from(found.is_some());
-        Ok(found)
+        Ok(None)
     }
 
     /// Builds, grounds and walks through one problem.

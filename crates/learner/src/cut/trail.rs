@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 
 use homing_nlm::SplitMix64;
-use homing_planner::{ActionId, PropId, Task};
+use homing_planner::{ActionId, Effect, PropId, Task};
 
 use super::config::CutConfig;
 use super::index::Index;
@@ -39,6 +39,26 @@ pub(super) struct Window {
 fn applies(task: &Task, action: ActionId, state: &[u32]) -> bool {
     let mut pre = task.pre(action).iter();
     pre.all(|&prop| task.encoding().holds(prop, state))
+}
+
+/// Whether an action makes something true.
+fn brings(task: &Task, action: ActionId, state: &[u32]) -> bool {
+    let is_new = |prop: &PropId| !task.encoding().holds(*prop, state);
+    task.add(action).iter().any(is_new)
+        || taking_place(task, action, state).any(|effect| effect.add.iter().any(is_new))
+}
+
+/// The conditional effects of an action that take place in a state.
+pub(super) fn taking_place<'a>(
+    task: &'a Task,
+    action: ActionId,
+    state: &'a [u32],
+) -> impl Iterator<Item = Effect<'a>> {
+    let effects = task.conditional_effects(action);
+    effects.filter(|effect| {
+        let mut condition = effect.condition.iter();
+        condition.all(|&prop| task.encoding().holds(prop, state))
+    })
 }
 
 /// Walks towards goals, one after the other; `None` if that leads nowhere.
@@ -77,7 +97,14 @@ pub(super) fn walk(
             if !explorer.explore(&props, &[wanted], costs) {
                 break;
             }
-            let plan = explorer.plan(wanted, random);
+            let mut plan: Vec<ActionId> = Vec::new();
+            for rule in explorer.plan(wanted, random) {
+                if let Some(action) = explorer.rules.action(rule)
+                    && !plan.contains(&action)
+                {
+                    plan.push(action);
+                }
+            }
             if !steps.follow(plan) {
                 break;
             }
@@ -128,11 +155,9 @@ impl Steps<'_> {
         loop {
             let left = plan.len();
             plan.retain(|&action| {
-                let brings = |&prop: &PropId| !self.task.encoding().holds(prop, &self.state);
-                let useful = self.task.add(action).iter().any(brings);
-                let go = useful
-                    && self.actions.len() < self.most
-                    && applies(self.task, action, &self.state);
+                let go = self.actions.len() < self.most
+                    && applies(self.task, action, &self.state)
+                    && brings(self.task, action, &self.state);
                 if go {
                     self.task.apply(action, &mut self.state);
                     self.actions.push(action);
