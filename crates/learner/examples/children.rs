@@ -1,4 +1,4 @@
-//! How many children a second are scored by difference and from scratch, on problems of a domain.
+//! What scoring a child costs by difference, from scratch, and by h_FF, on problems of a domain.
 //!
 //! `children DOMAIN PROBLEM...`: weights are random, for all colours met on a random walk; so every
 //! look-up that can succeed does.
@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use homing_learner::{CountsFunction, FeatureCounter, GraphSpec};
 use homing_nlm::SplitMix64;
 use homing_pddl::{Source, read_problem};
+use homing_planner::heuristic::Ff;
 use homing_planner::search::SuccessorScorer;
-use homing_planner::{ActionId, SuccessorGenerator, Task, ground};
+use homing_planner::{ActionId, Costs, Heuristic, States, SuccessorGenerator, Task, ground};
 
 fn load(domain: &str, problem: &str) -> Task {
     let read = |path: &str| {
@@ -68,6 +69,26 @@ fn measure(
     )
 }
 
+/// Microseconds of h_FF a child.
+fn measure_ff(task: &Task, walk: &[(Vec<u32>, Vec<ActionId>)], least: Duration) -> f64 {
+    let mut ff = Ff::new(task, Costs::Unit);
+    let (mut estimates, mut child, mut children) = (Vec::new(), Vec::new(), 0u64);
+    let start = Instant::now();
+    for (state, actions) in walk.iter().cycle() {
+        for &action in actions.iter().take(20) {
+            child.clone_from(state);
+            task.apply(action, &mut child);
+            estimates.clear();
+            ff.evaluate(States::one(&child), &mut estimates);
+            children += 1;
+        }
+        if start.elapsed() >= least {
+            break;
+        }
+    }
+    start.elapsed().as_secs_f64() * 1e6 / children as f64
+}
+
 #[allow(clippy::print_stdout)]
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -99,10 +120,11 @@ fn main() {
             &walk[..walk.len().min(20)],
             second / 2,
         );
+        let by_ff = measure_ff(&task, &walk, second / 2);
         let name = Path::new(problem).with_extension("");
         println!(
             "{:<44} objects {:>4} propositions {:>6} colours {:>5} | by difference {by_difference:.3} us a child \
-             (counted as {counted:.3}), from scratch {from_scratch:.2}",
+             (counted as {counted:.3}), from scratch {from_scratch:.2}, h_FF {by_ff:.2}",
             name.display(),
             task.problem().objects.len(),
             task.propositions().len(),

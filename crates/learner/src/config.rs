@@ -65,6 +65,25 @@ pub enum Reduce {
     ExistsForall,
 }
 
+/// What the network is asked for, and from which data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkObjective {
+    /// The paper's: values that agree with those one step later, along walks of its own
+    /// ([`Trainer`](crate::Trainer)).
+    #[default]
+    TemporalDifference,
+    /// The order of siblings, on true distances ([`rank_network`](crate::rank_network)).
+    Ranking,
+}
+
+impl NetworkObjective {
+    /// Files of the paper's learning do not name it: they stay as they were.
+    fn is_papers(&self) -> bool {
+        *self == Self::TemporalDifference
+    }
+}
+
 /// The settings of a training run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -115,6 +134,9 @@ pub struct TrainConfig {
     pub bucket_by: BucketBy,
     /// States stored before the first SGD step.
     pub warm_up: usize,
+    /// What the network is asked for.
+    #[serde(skip_serializing_if = "NetworkObjective::is_papers")]
+    pub objective: NetworkObjective,
 }
 
 impl TrainConfig {
@@ -143,6 +165,7 @@ impl TrainConfig {
             capacity_of: CapacityOf::Memory,
             bucket_by: BucketBy::ObjectCount,
             warm_up: 100,
+            objective: NetworkObjective::TemporalDifference,
         }
     }
 

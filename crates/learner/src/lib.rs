@@ -31,7 +31,8 @@ mod value;
 
 pub use compute::Compute;
 pub use config::{
-    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, Policy, Reduce, Reward, TrainConfig,
+    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, NetworkObjective, Policy, Reduce, Reward,
+    TrainConfig,
 };
 pub use counts::{
     CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
@@ -48,7 +49,8 @@ pub use learn::{
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use ranking::{
-    ExactConfig, FitReport, GatherReport, RankingConfig, TrainingProblem, TrainingSet, fit, gather,
+    ExactConfig, FitReport, GatherReport, RankedNetwork, RankingConfig, TrainingProblem,
+    TrainingSet, fit, gather, rank_network,
 };
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};

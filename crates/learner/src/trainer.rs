@@ -12,7 +12,9 @@ use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, 
 use homing_planner::{Costs, Task};
 
 use crate::compute::Compute;
-use crate::config::{BucketBy, Policy, TrainConfig};
+use crate::config::{
+    BucketBy, ConfigProblem, ConfigProblems, NetworkObjective, Policy, TrainConfig,
+};
 use crate::encode::{Channels, has_negative_goals};
 use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
 use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
@@ -91,6 +93,14 @@ impl<'t> Trainer<'t> {
         seed: u64,
         compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
+        if config.objective != NetworkObjective::TemporalDifference {
+            return Err(TrainError::Config(ConfigProblems(vec![
+                ConfigProblem::Field {
+                    field: "objective",
+                    must: "be `temporal-difference` to learn from walks",
+                },
+            ])));
+        }
         let tasks: Vec<&'t Task> = tasks.iter().map(Borrow::borrow).collect();
         let first = tasks.first().ok_or(TrainError::NoProblems)?;
         let domain = &first.problem().domain;

@@ -4,10 +4,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{fixture, fixtures, parse_texts, root, task, text};
+use common::{fixture, fixtures, hasty, parse_texts, root, task, text};
 use homing_learner::{
-    CountsConfig, CountsHeuristic, ExactConfig, GraphSpec, RankingConfig, TrainingSet,
-    WEIGHT_SCALE, fit, gather,
+    AnyModel, CountsConfig, CountsHeuristic, ExactConfig, GraphSpec, Learned, Model,
+    NetworkObjective, RankedNetwork, RankingConfig, TrainConfig, Trainer, TrainingSet, ValueKind,
+    WEIGHT_SCALE, fit, gather, rank_network,
 };
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
@@ -260,4 +261,81 @@ fn the_heuristic_says_what_the_scorer_says() {
     heuristic.evaluate_successors(&parent, &actions, states, &mut estimates);
     assert_eq!(estimates, expected);
     assert!(heuristic.work() > 0);
+}
+
+/// The paper's network can be asked for the same order; its file is of the same kind.
+#[test]
+fn a_network_trained_to_rank_orders_siblings() {
+    let tasks: Vec<Arc<Task>> = (0..6).map(|seed| blocks(4, seed)).collect();
+    let set = gathered(&tasks, 1);
+    let config = TrainConfig {
+        steps: 300,
+        learning_rate: 0.01,
+        objective: NetworkObjective::Ranking,
+        ..hasty()
+    };
+    let ranked = |threads: usize| match rank_network(&set, &config, 1, threads, &mut ()) {
+        Ok(RankedNetwork::Trained(model)) => model,
+        other => panic!("{:?}", other.err()),
+    };
+    let model = ranked(1);
+    assert_eq!(model, ranked(3));
+    let bytes = model.to_file().expect("a file");
+    let read = AnyModel::from_file(&bytes).expect("a model");
+    assert_eq!(read.function().kind(), ValueKind::Nlm);
+    // Below log 2, which no order at all would give.
+    assert!(
+        model.header.summary.loss < 0.55,
+        "{:?}",
+        model.header.summary
+    );
+    let untrained = TrainConfig { steps: 0, ..config };
+    let Ok(RankedNetwork::Trained(untrained)) = rank_network(&set, &untrained, 1, 1, &mut ())
+    else {
+        panic!("not stopped");
+    };
+    let order = |model: &Model| {
+        let (mut right, mut all) = (0, 0);
+        for problem in &set.problems {
+            let mut learned = Learned::new(model, &problem.task, 1).expect("this domain");
+            for sample in &problem.samples {
+                let mut estimates = Vec::new();
+                for place in 0..sample.len() {
+                    learned.evaluate(States::one(sample.state(place)), &mut estimates);
+                }
+                let best = sample.best_child().expect("a way on");
+                for good in (1..sample.len()).filter(|&p| sample.distance(p) == Some(best)) {
+                    // Goals are 0 by definition, whatever the network says.
+                    if best.steps == 0 {
+                        continue;
+                    }
+                    for bad in (0..sample.len()).filter(|&p| sample.distance(p) > Some(best)) {
+                        all += 1;
+                        right += i32::from(estimates[good] < estimates[bad]);
+                    }
+                }
+            }
+        }
+        f64::from(right) / f64::from(all)
+    };
+    let (before, after) = (order(&untrained), order(&model));
+    assert!(after > before + 0.05 && after > 0.75, "{before} {after}");
+}
+
+/// Walks of its own cannot teach an order on true distances.
+#[test]
+fn the_papers_training_refuses_another_objective() {
+    let config = TrainConfig {
+        objective: NetworkObjective::Ranking,
+        ..hasty()
+    };
+    let refused = Trainer::new(&fixture("blocks"), config, 1, 1).err();
+    let text = refused.expect("refused").to_string();
+    assert_eq!(
+        text,
+        "`objective` must be `temporal-difference` to learn from walks"
+    );
+    // And files of the paper's learning do not name an objective.
+    let text = serde_json::to_string(&hasty()).expect("text");
+    assert!(!text.contains("objective"));
 }

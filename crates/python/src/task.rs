@@ -51,7 +51,7 @@ impl Ground {
             .filter(|(_, one)| one.positive || !positive.contains(&one.atom))
             .map(|(index, one)| (PropId::from_index(index), one.positive))
             .collect();
-        let channels = Channels::new(&Signature::of(&task.problem().domain), true);
+        let channels = Channels::new(&Signature::of(&task.problem().domain), true, false);
         let encoder = Encoder::new(&task, &channels);
         Self {
             successors,

@@ -8,12 +8,18 @@
 //!   [`TrainingSet`] as well.
 //! - `pairs`: states that are to be told apart, as differences of counts.
 //! - `fit`: the logistic loss over pairs, minimised by a few passes of stochastic gradients.
+//!
+//! What follows a gradient step by step learns from the same samples (`gradual`): [`rank_network`]
+//! does so with the paper's network.
 
 mod examples;
 mod fit;
+mod gradual;
+mod network;
 mod pairs;
 mod sigmoid;
 
 pub(crate) use examples::size_of;
 pub use examples::{ExactConfig, GatherReport, TrainingProblem, TrainingSet, gather};
 pub use fit::{FitReport, RankingConfig, fit};
+pub use network::{RankedNetwork, rank_network};

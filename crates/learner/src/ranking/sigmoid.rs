@@ -6,6 +6,18 @@ pub(crate) fn falling_sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + exp(x.clamp(-40.0, 40.0)))
 }
 
+/// The logistic loss log(1 + exp(−x)), whose derivative is −[`falling_sigmoid`].
+pub(crate) fn logistic_loss(x: f64) -> f64 {
+    let small = exp(-x.abs().min(40.0));
+    // log(1 + y) = 2 artanh(y / (2 + y)), by its series: the argument is a third at the most.
+    let t = small / (2.0 + small);
+    let mut sum = 0.0;
+    for n in (0..20).rev() {
+        sum = sum * t * t + 1.0 / f64::from(2 * n + 1);
+    }
+    (-x).max(0.0) + 2.0 * t * sum
+}
+
 /// exp(x) for |x| ≤ 40: 2^k · exp(r) with |r| ≤ ln 2 / 2, the rest by its series.
 fn exp(x: f64) -> f64 {
     let k = (x * std::f64::consts::LOG2_E).round();
@@ -28,6 +40,9 @@ mod tests {
             let expected = 1.0 / (1.0 + x.clamp(-40.0, 40.0).exp());
             let found = falling_sigmoid(x);
             assert!((found - expected).abs() <= 1e-13 * expected, "{x}");
+            let expected = (-x).exp().ln_1p();
+            let found = logistic_loss(x);
+            assert!((found - expected).abs() <= 1e-12 * expected + 1e-17, "{x}");
         }
     }
 }
