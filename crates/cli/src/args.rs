@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use homing::{LazyConfig, LearnWhen};
+use homing_learner::Simd;
 use homing_planner::search::SearchOptions;
 use homing_planner::{HeuristicKind, SearchKind};
 
+use crate::exit::{Exit, Failure};
 pub(crate) use crate::train::args::{ModelCommand, Train};
 
 /// A planner that learns
@@ -92,7 +95,7 @@ pub(crate) struct Solve {
     pub(crate) files: Vec<PathBuf>,
 
     /// Order in which states are expanded
-    #[arg(long, value_parser = search_parser(), default_value_t, help_heading = "Search")]
+    #[arg(long, value_parser = search_parser(), default_value_t = SearchKind::Lazy, help_heading = "Search")]
     pub(crate) search: SearchKind,
 
     /// Estimate of the cost to the goal
@@ -122,6 +125,39 @@ pub(crate) struct Solve {
         help_heading = "Search"
     )]
     pub(crate) weight: f64,
+
+    /// When to learn from small problems cut out of this one, without a model [lazy search]
+    #[arg(long, value_parser = learn_parser(), default_value = "auto", value_name = "WHEN", help_heading = "Lazy search")]
+    pub(crate) learn: LearnWhen,
+
+    /// Seed of what is drawn [lazy search]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        help_heading = "Lazy search"
+    )]
+    pub(crate) seed: u64,
+
+    /// Do not count landmarks
+    #[arg(long, help_heading = "Lazy search")]
+    pub(crate) no_landmarks: bool,
+
+    /// Do not prefer the actions of relaxed plans
+    #[arg(long, help_heading = "Lazy search")]
+    pub(crate) no_preferred: bool,
+
+    /// Add a queue that draws states by type, a way off plateaus
+    #[arg(long, help_heading = "Lazy search")]
+    pub(crate) by_type: bool,
+
+    /// Turns ahead that preferred actions get when an estimate is the best yet
+    #[arg(long, default_value_t = LazyConfig::default().boost, value_name = "N", help_heading = "Lazy search")]
+    pub(crate) boost: i64,
+
+    /// The part of the work that goes by the learned score, 0 to 1
+    #[arg(long, default_value_t = LazyConfig::default().share, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
+    pub(crate) share: f64,
 
     /// Let every action cost 1, whatever the problem says
     #[arg(long, help_heading = "Search")]
@@ -205,6 +241,33 @@ pub(crate) fn heuristic_parser() -> impl TypedValueParser<Value = HeuristicKind>
 pub(crate) fn search_parser() -> impl TypedValueParser<Value = SearchKind> {
     let of = |kind: SearchKind| PossibleValue::new(kind.name()).help(kind.description());
     PossibleValuesParser::new(SearchKind::ALL.map(of)).try_map(|name| name.parse::<SearchKind>())
+}
+
+/// When to learn, by its name.
+fn learn_parser() -> impl TypedValueParser<Value = LearnWhen> {
+    let of = |when: LearnWhen| PossibleValue::new(when.name()).help(when.description());
+    PossibleValuesParser::new(LearnWhen::ALL.map(of)).map(|name| {
+        let mut all = LearnWhen::ALL.into_iter();
+        all.find(|when| when.name() == name)
+            .expect("one of the names")
+    })
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("a part is a number from 0 to 1".to_owned()),
+    }
+}
+
+/// The vector instructions that the variable `HOMING_SIMD` asks for.
+pub(crate) fn simd_from_environment() -> anyhow::Result<Option<Simd>> {
+    let Some(name) = std::env::var_os("HOMING_SIMD") else {
+        return Ok(None);
+    };
+    let simd = Simd::named(&name.to_string_lossy());
+    let wrong = |error| Failure::because(Exit::BadInput, format!("HOMING_SIMD: {error}"));
+    Ok(Some(simd.map_err(wrong)?))
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {

@@ -1,14 +1,17 @@
 //! `homing solve`.
 
+use std::time::{Duration, Instant};
+
 use homing::files::PlanFile;
-use homing::{Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
+use homing::{LazyConfig, Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
 use homing_planner::search::Limit;
 
-use crate::args::Solve;
+use crate::args::{Solve, simd_from_environment};
 use crate::exit::Exit;
+use crate::guard::{Bounds, Guard};
 use crate::input::problem_source;
 use crate::output::print;
-use crate::watch::{SearchObserver, catch_interrupts};
+use crate::watch::{SearchObserver, catch_signals};
 
 impl Solve {
     /// What the flags ask for.
@@ -22,6 +25,16 @@ impl Solve {
                 weight: self.weight,
                 unit_cost: self.unit_cost,
                 threads: self.threads,
+                lazy: LazyConfig {
+                    landmarks: !self.no_landmarks,
+                    preferred: !self.no_preferred,
+                    by_type: self.by_type,
+                    boost: self.boost,
+                    share: self.share,
+                },
+                learn: self.learn,
+                seed: self.seed,
+                simd: simd_from_environment()?,
             },
             limits: SolveLimits {
                 max_evaluations: self.max_evaluations,
@@ -34,7 +47,8 @@ impl Solve {
 }
 
 pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
-    catch_interrupts();
+    let start = Instant::now();
+    catch_signals();
     let request = arguments.request()?;
     let plan_file = arguments
         .plan_file
@@ -42,11 +56,30 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
         .map(PlanFile::prepare)
         .transpose()?;
     let observer = SearchObserver::new(arguments.json, arguments.verbose);
+    let (seen, json) = (observer.seen(), arguments.json);
+    let bounds = Bounds {
+        start,
+        time: request.limits.time_limit.and_then(seconds),
+        memory: request.limits.memory_limit,
+    };
+    // The plan file is left as it is: there is no plan.
+    let end = move |outcome| {
+        if let Some(record) = seen.ended(outcome) {
+            let _ = deliver(&record, None, json);
+        }
+    };
+    let guard = Guard::set(bounds, Box::new(end));
     let record = homing::solve(&request, &observer);
+    guard.dismiss();
     observer.finish();
     let record = record?;
     deliver(&record, plan_file.as_ref(), arguments.json)?;
     Ok(record.outcome.into())
+}
+
+/// A limit past the end of all clocks is none.
+fn seconds(limit: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(limit).ok()
 }
 
 /// Writes the plan file, then everything else.
@@ -105,10 +138,20 @@ fn text(record: &SolveRecord, plan: Option<&str>) -> String {
             record.heuristic.as_deref().unwrap_or_default()
         ));
     }
+    if let Some(learned) = &record.learned {
+        line(format!(
+            "Learnt from {} small problems cut out of this one, in {:.1} s.",
+            learned.cuts,
+            learned.cut_seconds + learned.fit_seconds
+        ));
+    }
     line(format!("Expanded {} state(s).", record.expansions));
     line(format!("Reopened {} state(s).", record.reopened));
     line(format!("Evaluated {} state(s).", record.evaluations));
     line(format!("Evaluations: {}", record.evaluations));
+    if record.scored > 0 {
+        line(format!("Scored {} successor(s).", record.scored));
+    }
     line(format!("Generated {} state(s).", record.generated));
     line(format!("Dead ends: {} state(s).", record.dead_ends));
     line(format!(
@@ -127,7 +170,7 @@ fn text(record: &SolveRecord, plan: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use homing::ProblemSource;
+    use homing::{LearnWhen, ProblemSource};
     use homing_planner::{HeuristicKind, SearchKind};
 
     use super::*;
@@ -153,6 +196,24 @@ mod tests {
                         weight: if search.uses_weight() { 3.5 } else { 2.0 },
                         unit_cost: with_model,
                         threads: std::num::NonZeroUsize::new(2).filter(|_| with_model),
+                        lazy: if search == SearchKind::Lazy {
+                            LazyConfig {
+                                landmarks: with_model,
+                                preferred: with_model,
+                                by_type: with_model,
+                                boost: 7,
+                                share: 0.25,
+                            }
+                        } else {
+                            LazyConfig::default()
+                        },
+                        learn: if search == SearchKind::Lazy {
+                            LearnWhen::First
+                        } else {
+                            LearnWhen::Auto
+                        },
+                        seed: if search == SearchKind::Lazy { 5 } else { 0 },
+                        simd: None,
                     },
                     limits: SolveLimits {
                         max_evaluations: Some(7),

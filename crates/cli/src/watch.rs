@@ -1,21 +1,40 @@
 //! Ctrl-C, and looking on at what the library does.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
-use homing::{Notice, Observer, PlanningProgress};
+use homing::{Notice, Observer, Outcome, PlanningProgress, SolveRecord, Underway};
 use homing_planner::Progress;
 
+use crate::guard::{Bounds, Guard};
 use crate::input::{Warnings, show_warnings};
 use crate::output::{clear_line, say, show_line};
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// When Ctrl-C was pressed.
+static INTERRUPTED: OnceLock<Instant> = OnceLock::new();
 
-/// Lets Ctrl-C end the work cleanly; a second one ends it at once.
+/// The guard of a command that has nothing to print when it is ended.
+static GUARD: OnceLock<Guard> = OnceLock::new();
+
+/// Lets Ctrl-C end the work cleanly, and at once if the work does not see to it soon or it is
+/// pressed again.
 pub(crate) fn catch_interrupts() {
+    catch_signals();
+    GUARD.get_or_init(|| Guard::set(Bounds::none(), Box::new(|_| say("homing: interrupted\n"))));
+}
+
+/// The work of a command that catches interrupts has seen that it is to end.
+pub(crate) fn finishing() {
+    if let Some(guard) = GUARD.get() {
+        guard.finishing();
+    }
+}
+
+/// Takes note of Ctrl-C and its like; a second one ends the process at once.
+pub(crate) fn catch_signals() {
     let handler = || {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        if INTERRUPTED.set(Instant::now()).is_err() {
             std::process::exit(crate::exit::Exit::Interrupted as i32);
         }
     };
@@ -25,7 +44,12 @@ pub(crate) fn catch_interrupts() {
 
 /// Whether Ctrl-C was pressed.
 pub(crate) fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    interrupted_since().is_some()
+}
+
+/// When Ctrl-C was pressed.
+pub(crate) fn interrupted_since() -> Option<Instant> {
+    INTERRUPTED.get().copied()
 }
 
 /// To be called first thing: a run that works for another process ends with it, even if that is
@@ -65,6 +89,12 @@ pub(crate) fn tell(notice: &Notice) {
             size.variables,
             size.bytes_per_state,
         )),
+        Notice::LearnedHere(learned) => say(&format!(
+            "homing: no plan yet; learnt from {} small problems cut out of this one in {:.1} s, and \
+             searching on with that\n",
+            learned.cuts,
+            learned.cut_seconds + learned.fit_seconds
+        )),
         Notice::Unsolvable(error) => say(&format!("{error}\n")),
         Notice::NotGrounded(error) => say(&format!("homing: {error}\n")),
         Notice::LeftOut { file, error } => say(&format!(
@@ -85,6 +115,24 @@ pub(crate) struct SearchObserver {
     show: bool,
     verbose: bool,
     shown: Mutex<bool>,
+    seen: Arc<Seen>,
+}
+
+/// What was seen of a request last: enough for its record, if it is ended from outside.
+#[derive(Default)]
+pub(crate) struct Seen {
+    underway: Mutex<Option<Underway>>,
+    progress: Mutex<Option<Progress>>,
+}
+
+impl Seen {
+    /// The record of the request if it ends now.
+    pub(crate) fn ended(&self, outcome: Outcome) -> Option<SolveRecord> {
+        let progress = *self.progress.lock().expect("no thread panics here");
+        let underway = self.underway.lock().expect("no thread panics here");
+        let underway = underway.as_ref()?;
+        Some(underway.ended(outcome, progress.as_ref()))
+    }
 }
 
 impl SearchObserver {
@@ -94,7 +142,13 @@ impl SearchObserver {
             show: !quiet && std::io::stderr().is_terminal(),
             verbose,
             shown: Mutex::new(false),
+            seen: Arc::default(),
         }
+    }
+
+    /// What it sees, for others.
+    pub(crate) fn seen(&self) -> Arc<Seen> {
+        Arc::clone(&self.seen)
     }
 
     /// Takes the line of progress away.
@@ -122,7 +176,12 @@ impl Observer for SearchObserver {
         }
     }
 
+    fn underway(&self, underway: &Underway) {
+        *self.seen.underway.lock().expect("no thread panics here") = Some(underway.clone());
+    }
+
     fn planning(&self, planning: &PlanningProgress) {
+        *self.seen.progress.lock().expect("no thread panics here") = Some(planning.progress);
         if self.show {
             show_line(&line(planning));
             *self.shown.lock().expect("no thread panics here") = true;

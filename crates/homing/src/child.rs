@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use homing_planner::SearchKind;
 use serde::de::DeserializeOwned;
 
 use crate::input::ProblemSource;
@@ -77,6 +78,20 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
     if let Some(plan) = plan_file {
         put("--plan-file", plan.into());
     }
+    if config.search == SearchKind::Lazy {
+        put("--learn", config.learn.name().into());
+        put("--seed", config.seed.to_string().into());
+        put("--boost", config.lazy.boost.to_string().into());
+        put("--share", config.lazy.share.to_string().into());
+        let mut switch = |on: bool, name: &str| {
+            if on {
+                arguments.push(name.into());
+            }
+        };
+        switch(!config.lazy.landmarks, "--no-landmarks");
+        switch(!config.lazy.preferred, "--no-preferred");
+        switch(config.lazy.by_type, "--by-type");
+    }
     if config.unit_cost {
         arguments.push("--unit-cost".into());
     }
@@ -91,10 +106,15 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
     arguments
 }
 
-/// Runs the command with these arguments. `None` if the work was stopped: the run is ended then.
+/// A run that is so far past its time limit is ended: it has lost its wits.
+const OVERRUN: Duration = Duration::from_secs(5);
+
+/// Runs the command with these arguments. `None` if the work was stopped: the run is ended then. A
+/// run keeps to its limits itself; one that does not is ended, and leaves no record.
 pub(crate) fn run(
     command: &Path,
     arguments: &[OsString],
+    time_limit: Option<f64>,
     observer: &dyn Observer,
 ) -> std::io::Result<Option<Finished>> {
     let mut command = Command::new(command);
@@ -120,14 +140,21 @@ pub(crate) fn run(
         let out = scope.spawn(|| reader(&mut stdout));
         let err = scope.spawn(|| reader(&mut stderr));
         let mut pause = Duration::from_millis(1);
+        let start = Instant::now();
+        let limit = time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break Some(status);
             }
             if observer.stopped() {
+                observer.finishing();
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
+            }
+            if limit.is_some_and(|limit| start.elapsed() > limit.saturating_add(OVERRUN)) {
+                let _ = child.kill();
+                break Some(child.wait()?);
             }
             std::thread::sleep(pause);
             pause = (pause * 3 / 2).min(Duration::from_millis(50));

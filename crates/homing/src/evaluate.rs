@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use homing_lab::DomainName;
+use homing_lab::experiment::NamedText;
 use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::record::{self, Appender, Evaluation, ModelOfRun};
 use homing_lab::schedule::{self, Entry, Executed, Status};
@@ -112,6 +113,7 @@ impl Run {
                 model: self.model.clone(),
                 weight: planned.weight.unwrap_or(SearchOptions::DEFAULT_WEIGHT),
                 unit_cost: planned.unit_cost,
+                ..SearchConfig::default()
             },
             limits: SolveLimits {
                 max_evaluations: planned.max_evaluations,
@@ -132,7 +134,7 @@ impl Run {
         record.revision = REVISION.to_owned();
         record.machine = machine().to_owned();
         let arguments = child::solve_arguments(&self.request()?, self.plan.as_deref());
-        let finished = child::run(command, &arguments, observer)
+        let finished = child::run(command, &arguments, self.planned.time_limit, observer)
             .map_err(|error| Error::Request(error.to_string()))?;
         let Some(finished) = finished else {
             return Ok(None);
@@ -327,11 +329,16 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
             }
         }
         let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let mut planned = Evaluation::planned(
-            (&name, &String::from_utf8_lossy(&domain_text)),
-            (&file, &String::from_utf8_lossy(&read_bytes(path)?)),
-            problem.objects.len(),
-        );
+        let bytes = read_bytes(path)?;
+        let domain = NamedText {
+            name: &name,
+            text: &String::from_utf8_lossy(&domain_text),
+        };
+        let text = NamedText {
+            name: &file,
+            text: &String::from_utf8_lossy(&bytes),
+        };
+        let mut planned = Evaluation::planned(domain, text, problem.objects.len());
         planned.unit_cost = request.unit_cost;
         planned.max_evaluations = request.limits.max_evaluations;
         planned.time_limit = request.limits.time_limit;

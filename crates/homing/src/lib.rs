@@ -10,26 +10,31 @@
 //! ```
 
 pub mod child;
+mod compute;
 mod error;
 mod evaluate;
 pub mod experiment;
 pub mod files;
 pub mod input;
+mod lazy;
 mod model;
 mod observe;
 mod report;
 pub mod resources;
 mod solve;
 pub mod train;
+mod underway;
 
 pub use error::{Blame, Error};
 pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate};
 pub use experiment::{ExperimentRecord, ExperimentRequest, experiment};
 pub use input::{Loaded, ProblemSource};
-pub use model::{load_model, load_model_for};
+pub use lazy::{LazyConfig, LearnWhen, LearnedHere};
+pub use model::{load_any_model_for, load_model, load_model_for};
 pub use observe::{LimitWatch, Notice, Observer, PlanningProgress};
 pub use report::{ReportRecord, ReportRequest, report};
 pub use solve::{
     Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest, TaskSize, solve, solve_task,
 };
 pub use train::{SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
+pub use underway::Underway;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use homing_learner::Model;
+use homing_learner::{AnyModel, Model};
 use homing_pddl::Domain;
 
 use crate::error::Error;
@@ -31,5 +31,20 @@ pub fn load_model_for(path: &Path, domain: &Domain) -> Result<Model, Error> {
         path: Some(path.to_owned()),
         error,
     })?;
+    Ok(model)
+}
+
+/// Reads a model file of any kind and makes sure it was trained for this domain.
+///
+/// # Errors
+///
+/// If it cannot be read, is no model, or is one for another domain.
+pub fn load_any_model_for(path: &Path, domain: &Domain) -> Result<AnyModel, Error> {
+    let wrong = |error| Error::Model {
+        path: Some(path.to_owned()),
+        error,
+    };
+    let model = AnyModel::from_file(&read_bytes(path)?).map_err(wrong)?;
+    model.function().check_domain(domain).map_err(wrong)?;
     Ok(model)
 }

@@ -9,8 +9,10 @@ use homing_learner::StepRecord;
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Progress, Stop, Watch};
 
+use crate::lazy::LearnedHere;
 use crate::resources::MemoryGauge;
 use crate::solve::TaskSize;
+use crate::underway::Underway;
 
 /// Is told what happens, and may end it. Every method has a default that does nothing; `&()` looks
 /// away. Work on several threads tells of all of them.
@@ -22,6 +24,12 @@ pub trait Observer: Sync {
 
     /// Something that a person may want to know.
     fn notice(&self, _notice: &Notice) {}
+
+    /// A request to solve a problem has come to its next part: reading, grounding, or the search.
+    fn underway(&self, _underway: &Underway) {}
+
+    /// The work has seen that it is to end, and writes what it has.
+    fn finishing(&self) {}
 
     /// How far grounding or a search is; ten times a second at the most.
     fn planning(&self, _progress: &PlanningProgress) {}
@@ -52,6 +60,8 @@ pub enum Notice {
         /// The time that grounding took.
         grounding: Duration,
     },
+    /// The search has learnt from small problems cut out of the given one, and goes on with that.
+    LearnedHere(LearnedHere),
     /// Grounding shows that there is no plan.
     Unsolvable(GroundError),
     /// A limit ended grounding; the error says which action is to blame.

@@ -3,22 +3,26 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{Learned, Model};
+use homing_learner::{AnyModel, Simd};
 use homing_pddl::Problem;
-use homing_planner::search::{self, Limit, Limits, SearchOptions, SearchResult, Statistics};
+use homing_planner::search::{
+    self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
+};
 use homing_planner::{
-    Costs, GroundError, Heuristic, HeuristicKind, SearchKind, Stop, Task, ground,
+    Costs, GroundError, Heuristic, HeuristicKind, Progress, SearchKind, Stop, Task, Watch, ground,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::input::ProblemSource;
-use crate::model::load_model_for;
+use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
+use crate::model::load_any_model_for;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes, threads};
+use crate::resources::resident_bytes;
+use crate::underway::Underway;
 
 /// A problem to solve, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,17 +65,30 @@ pub struct SearchConfig {
     pub unit_cost: bool,
     /// Threads that evaluate a model; all cores by default.
     pub threads: Option<NonZeroUsize>,
+    /// Settings of the lazy search.
+    pub lazy: LazyConfig,
+    /// When the lazy search learns from the problem at hand.
+    pub learn: LearnWhen,
+    /// The seed of all that is drawn.
+    pub seed: u64,
+    /// Vector instructions that evaluate a model; the best the processor has by default.
+    #[serde(with = "simd_name")]
+    pub simd: Option<Simd>,
 }
 
 impl Default for SearchConfig {
     fn default() -> Self {
         Self {
-            search: SearchKind::default(),
+            search: SearchKind::Lazy,
             heuristic: HeuristicKind::default(),
             model: None,
             weight: SearchOptions::DEFAULT_WEIGHT,
             unit_cost: false,
             threads: None,
+            lazy: LazyConfig::default(),
+            learn: LearnWhen::default(),
+            seed: 0,
+            simd: None,
         }
     }
 }
@@ -91,7 +108,7 @@ pub struct SolveLimits {
 }
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// With a plan that was replayed.
@@ -105,6 +122,7 @@ pub enum Outcome {
     /// At the memory limit.
     MemoryLimit,
     /// From outside.
+    #[default]
     Interrupted,
 }
 
@@ -140,7 +158,7 @@ impl From<&search::Outcome> for Outcome {
 
 /// What came of a request: what `homing solve --json` prints and what runs of an experiment are
 /// read back from. A field that does not apply is null. `docs/formats.md` describes each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SolveRecord {
     /// How the search ended.
     pub outcome: Outcome,
@@ -170,6 +188,9 @@ pub struct SolveRecord {
     pub initial_h: Option<f64>,
     /// States evaluated.
     pub evaluations: u64,
+    /// Successors scored by what was learned, without being built.
+    #[serde(default)]
+    pub scored: u64,
     /// States expanded.
     pub expansions: u64,
     /// Successors generated, repeated ones included.
@@ -192,6 +213,12 @@ pub struct SolveRecord {
     pub propositions: usize,
     /// Variables that states are packed into.
     pub variables: usize,
+    /// Which worker of a lazy search found the plan.
+    #[serde(default)]
+    pub found_by: Option<Finder>,
+    /// What a lazy search learnt from the problem itself.
+    #[serde(default)]
+    pub learned: Option<LearnedHere>,
     /// Wall-clock seconds of reading.
     pub parse_seconds: f64,
     /// Wall-clock seconds of grounding.
@@ -242,39 +269,6 @@ impl From<&Task> for TaskSize {
     }
 }
 
-/// Wall-clock and CPU time.
-#[derive(Clone, Copy)]
-struct Moment {
-    wall: Instant,
-    cpu: f64,
-}
-
-impl Moment {
-    fn now() -> Self {
-        Self {
-            wall: Instant::now(),
-            cpu: cpu_seconds(),
-        }
-    }
-
-    fn wall_since(&self, earlier: &Self) -> Duration {
-        self.wall - earlier.wall
-    }
-}
-
-/// When the parts of a request were done.
-struct Moments {
-    start: Moment,
-    parsed: Moment,
-    ready: Moment,
-    end: Moment,
-}
-
-/// Without the digits that subtraction makes up.
-fn whole_nanoseconds(seconds: f64) -> f64 {
-    (seconds * 1e9).round() / 1e9
-}
-
 /// Reads, grounds and solves a problem. A plan is replayed before it is returned.
 ///
 /// # Errors
@@ -282,10 +276,11 @@ fn whole_nanoseconds(seconds: f64) -> f64 {
 /// If the input cannot be read or the model does not fit it. That there is no plan, or that a limit
 /// was reached, is no error.
 pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRecord, Error> {
-    let start = Moment::now();
+    let mut underway = Underway::begin(&request.search);
     request.limits.check()?;
     // Made here, so that reading counts against the time limit.
     let mut watch = request.limits.watch(observer);
+    observer.underway(&underway);
     let loaded = request.problem.load()?;
     if !loaded.warnings.messages().is_empty() {
         observer.notice(&Notice::Warnings(loaded.warnings));
@@ -293,38 +288,33 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     let problem = loaded.value;
     let config = &request.search;
     let model = match &config.model {
-        Some(path) => Some(load_model_for(path, &problem.domain)?),
+        Some(path) => Some(load_any_model_for(path, &problem.domain)?),
         None => None,
     };
-    let parsed = Moment::now();
-    let grounded = ground(&problem, &mut watch);
-    let ready = Moment::now();
-    let (task, result) = match grounded {
+    underway.read(&problem, model.as_ref());
+    observer.underway(&underway);
+    // Reading itself cannot be ended, but nothing follows it.
+    let grounded = match watch.poll(Progress::Reading) {
+        Some(stop) => Err(stop.into()),
+        None => ground(&problem, &mut watch),
+    };
+    underway.grounded(grounded.as_ref().ok());
+    let result = match grounded {
         Ok(task) => {
+            let (reading, grounding) = underway.durations();
+            observer.underway(&underway);
             observer.notice(&Notice::Grounded {
                 size: TaskSize::from(&task),
-                reading: parsed.wall_since(&start),
-                grounding: ready.wall_since(&parsed),
+                reading,
+                grounding,
             });
-            let result = run(&task, model.as_ref(), config, &request.limits, &mut watch)?;
-            (Some(task), result)
+            let limits = &request.limits;
+            let result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
+            result
         }
-        Err(error) => (None, without_task(error, observer)?),
+        Err(error) => without_task(error, observer)?,
     };
-    let moments = Moments {
-        start,
-        parsed,
-        ready,
-        end: Moment::now(),
-    };
-    make_record(
-        config,
-        &problem,
-        task.as_ref(),
-        model.as_ref(),
-        &result,
-        &moments,
-    )
+    make_record(&underway, &problem, &result)
 }
 
 /// Solves a task that is there already, with a model that is: a long-lived program keeps both.
@@ -335,23 +325,19 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
 /// If the model does not fit the task.
 pub fn solve_task(
     task: &Arc<Task>,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     config: &SearchConfig,
     limits: &SolveLimits,
     observer: &dyn Observer,
 ) -> Result<SolveRecord, Error> {
-    let start = Moment::now();
+    let mut underway = Underway::begin(config);
     limits.check()?;
     let mut watch = limits.watch(observer);
-    let result = run(task, model, config, limits, &mut watch)?;
-    let moments = Moments {
-        start,
-        parsed: start,
-        ready: start,
-        end: Moment::now(),
-    };
-    let problem = task.problem();
-    make_record(config, problem, Some(task), model, &result, &moments)
+    underway.read(task.problem(), model);
+    underway.grounded(Some(task));
+    observer.underway(&underway);
+    let result = run(task, model, config, limits, &mut watch, observer)?;
+    make_record(&underway, task.problem(), &result)
 }
 
 impl SolveLimits {
@@ -371,7 +357,7 @@ impl SolveLimits {
 }
 
 /// The outcome of a problem that never got to search.
-fn without_task(error: GroundError, observer: &dyn Observer) -> Result<SearchResult, Error> {
+fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResult, Error> {
     let outcome = match error {
         GroundError::Unsolvable { .. } => {
             observer.notice(&Notice::Unsolvable(error));
@@ -385,27 +371,27 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<SearchRes
             search::Outcome::LimitReached(Limit::Stopped(stop))
         }
     };
-    Ok(SearchResult {
+    Ok(LazyResult::plain(SearchResult {
         outcome,
         statistics: Statistics::default(),
-    })
-}
-
-/// The result of a search that was ended before it began.
-fn stopped(stop: Stop) -> SearchResult {
-    SearchResult {
-        outcome: search::Outcome::LimitReached(Limit::Stopped(stop)),
-        statistics: Statistics::default(),
-    }
+    }))
 }
 
 fn run(
     task: &Task,
-    model: Option<&Model>,
+    model: Option<&AnyModel>,
     config: &SearchConfig,
     limits: &SolveLimits,
     watch: &mut LimitWatch<'_>,
-) -> Result<SearchResult, Error> {
+    observer: &dyn Observer,
+) -> Result<LazyResult, Error> {
+    let counts = Limits {
+        max_evaluations: limits.max_evaluations,
+        max_expansions: limits.max_expansions,
+    };
+    if config.search == SearchKind::Lazy {
+        return lazy::search(task, model, config, counts, watch, observer);
+    }
     let costs = if config.unit_cost {
         Costs::Unit
     } else {
@@ -414,68 +400,49 @@ fn run(
     let options = SearchOptions {
         costs,
         weight: config.weight,
-        limits: Limits {
-            max_evaluations: limits.max_evaluations,
-            max_expansions: limits.max_expansions,
-        },
+        limits: counts,
     };
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
         Some(model) => {
-            let learned = Learned::new(model, task, threads(config.threads));
-            Box::new(learned.map_err(|error| Error::Model { path: None, error })?)
+            let compute = compute(config.threads, config.simd);
+            let learned = model.function().heuristic(task, compute);
+            learned.map_err(|error| Error::Model { path: None, error })?
         }
         None => match config.heuristic.build_watched(task, costs, watch) {
             Ok(heuristic) => heuristic,
-            Err(stop) => return Ok(stopped(stop)),
+            Err(stop) => return Ok(LazyResult::stopped(stop)),
         },
     };
-    Ok(config.search.run(task, heuristic.as_mut(), &options, watch))
+    let result = config.search.run(task, heuristic.as_mut(), &options, watch);
+    Ok(LazyResult::plain(result))
 }
 
 fn make_record(
-    config: &SearchConfig,
+    underway: &Underway,
     problem: &Arc<Problem>,
-    task: Option<&Task>,
-    model: Option<&Model>,
-    result: &SearchResult,
-    moments: &Moments,
+    found: &LazyResult,
 ) -> Result<SolveRecord, Error> {
+    let result = &found.result;
     let (plan, limit) = match &result.outcome {
         search::Outcome::Solved(plan) => (Some(plan), None),
         search::Outcome::Unsolvable => (None, None),
         search::Outcome::LimitReached(limit) => (None, Some(*limit)),
     };
+    // The time of the search is over; what follows is not part of it.
+    let ended = underway.ended(Outcome::from(&result.outcome), None);
     let cost = match plan {
         Some(plan) => Some(plan.validate(problem).map_err(Error::FalsePlan)?.cost),
         None => None,
     };
-    let Moments {
-        start,
-        parsed,
-        ready,
-        end,
-    } = moments;
-    let seconds = |from: &Moment, to: &Moment| to.wall_since(from).as_secs_f64();
     let statistics = &result.statistics;
-    let size = task.map(TaskSize::from);
     Ok(SolveRecord {
-        outcome: Outcome::from(&result.outcome),
-        domain: problem.domain.name.clone(),
-        problem: problem.name.clone(),
-        heuristic: config.search.uses_heuristic().then(|| match model {
-            Some(model) => format!("H-{}", model.header.config.heuristic),
-            None => config.heuristic.name().to_owned(),
-        }),
-        model: config.model.as_ref().map(|path| path.display().to_string()),
-        search: config.search,
-        weight: config.search.uses_weight().then_some(config.weight),
-        unit_cost: config.unit_cost,
         plan: plan.map(|plan| plan.steps.iter().map(ToString::to_string).collect()),
         plan_length: plan.map(|plan| plan.steps.len()),
         plan_cost: cost,
         validated: cost.is_some(),
         initial_h: statistics.initial_estimate,
         evaluations: statistics.evaluations,
+        scored: statistics.scored,
         expansions: statistics.expansions,
         generated: statistics.generated,
         reopened: statistics.reopened,
@@ -483,23 +450,12 @@ fn make_record(
         stored: statistics.stored,
         peak_open: statistics.peak_open,
         bytes_per_state: statistics.bytes_per_state,
-        objects: problem.objects.len(),
-        actions: size.map_or(0, |size| size.actions),
-        propositions: size.map_or(0, |size| size.propositions),
-        variables: size.map_or(0, |size| size.variables),
-        parse_seconds: seconds(start, parsed),
-        ground_seconds: seconds(parsed, ready),
-        search_seconds: seconds(ready, end),
-        total_seconds: seconds(start, end),
-        ready_cpu_seconds: whole_nanoseconds(ready.cpu),
-        search_cpu_seconds: whole_nanoseconds(end.cpu - ready.cpu),
-        // Not what ran in this process before, as `cargo run` does.
-        total_cpu_seconds: whole_nanoseconds(end.cpu - start.cpu),
-        peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
-        version: VERSION.to_owned(),
+        found_by: found.found_by,
+        learned: found.learned.clone(),
         plan_text: plan
             .zip(cost)
             .map(|(plan, cost)| plan.file_text(cost, !problem.minimize_cost)),
         limit,
+        ..ended
     })
 }

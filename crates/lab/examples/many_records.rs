@@ -100,7 +100,7 @@ fn training(domain: u64, heuristic: u64, seed: u64) -> Training {
         episodes: goals + 90,
         loss: 0.2,
         curve: (1..=100)
-            .map(|k| (k * 100, goals * k * k / 10_000))
+            .map(|k| (k * 100, goals * k * k / 10_000).into())
             .collect(),
         selected_step: None,
         model: "model.safetensors".to_owned(),

@@ -123,6 +123,28 @@ impl Evaluation {
     }
 }
 
+/// Goals reached up to a step of training; `[step, goals]` in a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64)", into = "(u64, u64)")]
+pub struct CurvePoint {
+    /// The step.
+    pub step: u64,
+    /// Goals reached up to it.
+    pub goals: u64,
+}
+
+impl From<(u64, u64)> for CurvePoint {
+    fn from((step, goals): (u64, u64)) -> Self {
+        Self { step, goals }
+    }
+}
+
+impl From<CurvePoint> for (u64, u64) {
+    fn from(point: CurvePoint) -> Self {
+        (point.step, point.goals)
+    }
+}
+
 /// One run of training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Training {
@@ -152,8 +174,8 @@ pub struct Training {
     pub episodes: u64,
     /// Mean loss of the last 100 SGD steps.
     pub loss: f64,
-    /// Goals reached up to a step, as `[step, goals]`, about a hundred of them.
-    pub curve: Vec<(u64, u64)>,
+    /// Goals reached up to a step, about a hundred of them.
+    pub curve: Vec<CurvePoint>,
     /// The step of the snapshot that was kept, where one was selected.
     pub selected_step: Option<u64>,
     /// The model's file.

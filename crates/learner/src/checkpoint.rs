@@ -8,6 +8,7 @@ use homing_planner::Task;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
+use crate::compute::Compute;
 use crate::config::TrainConfig;
 use crate::model::{from_bytes, to_bytes};
 use crate::record::TrainError;
@@ -172,7 +173,7 @@ impl<'t> Trainer<'t> {
     pub fn resume<T: Borrow<Task>>(
         tasks: &'t [T],
         bytes: &[u8],
-        threads: usize,
+        compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
         let broken = |error: &dyn std::fmt::Display| {
             TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
@@ -203,7 +204,7 @@ impl<'t> Trainer<'t> {
         if !holds(&sum, &text, arrays) {
             return Err(broken(&"its checksum does not fit its content"));
         }
-        let mut trainer = Self::new(tasks, header.config, header.seed, threads)?;
+        let mut trainer = Self::new(tasks, header.config, header.seed, compute)?;
         let problems: Vec<u64> = trainer
             .spaces
             .iter()

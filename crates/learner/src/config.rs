@@ -3,15 +3,14 @@
 
 use std::fmt;
 
-use homing_nlm::{ConfigErrors, NlmConfig, Quantifiers};
+use homing_nlm::{ConfigErrors, Nlm, NlmConfig, Quantifiers};
 use homing_planner::HeuristicKind;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Channels;
 use crate::signature::Signature;
 
-/// More layers than any network here has use for: a larger number is a slip, and would take all
-/// memory before anything else could be said.
+/// More layers than any network here has use for: a larger number is a slip.
 const MAX_LAYERS: usize = 100;
 
 /// What a step is rewarded with.
@@ -191,8 +190,7 @@ impl TrainConfig {
         raised
     }
 
-    /// The network for a domain with these input channels, by arity.
-    pub(crate) fn network(&self, input_channels: Vec<usize>) -> NlmConfig {
+    fn network(&self, input_channels: Vec<usize>) -> NlmConfig {
         NlmConfig {
             input_channels,
             max_arity: self.max_arity,
@@ -208,34 +206,65 @@ impl TrainConfig {
     }
 
     /// Everything that is wrong with the numbers, network aside.
-    pub(crate) fn check(&self) -> Result<(), ConfigProblem> {
-        let problem = |field, must| Err(ConfigProblem::Field { field, must });
-        if !(self.gamma > 0.0 && self.gamma < 1.0) {
-            return problem("gamma", "lie between 0 and 1, both excluded");
-        }
-        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
-            return problem("temperature", "be positive");
-        }
-        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            return problem("learning_rate", "be positive");
-        }
-        if self.batch_size == 0 {
-            return problem("batch_size", "be at least 1");
-        }
-        if self.max_episode_length == 0 {
-            return problem("max_episode_length", "be at least 1");
-        }
-        if self.replay_capacity < self.batch_size {
-            return problem("replay_capacity", "be at least the batch size");
-        }
-        if self.replay_capacity < self.warm_up {
+    fn problems(&self) -> Vec<ConfigProblem> {
+        let positive = |number: f64| number > 0.0 && number.is_finite();
+        let wrong = [
+            (
+                !(self.gamma > 0.0 && self.gamma < 1.0),
+                "gamma",
+                "lie between 0 and 1, both excluded",
+            ),
+            (!positive(self.temperature), "temperature", "be positive"),
+            (
+                !positive(self.learning_rate.into()),
+                "learning_rate",
+                "be positive",
+            ),
+            (self.batch_size == 0, "batch_size", "be at least 1"),
+            (
+                self.max_episode_length == 0,
+                "max_episode_length",
+                "be at least 1",
+            ),
+            (
+                self.replay_capacity < self.batch_size,
+                "replay_capacity",
+                "be at least the batch size",
+            ),
             // Or the memory might never hold enough for the first SGD step.
-            return problem("replay_capacity", "be at least the warm-up");
-        }
+            (
+                self.replay_capacity < self.warm_up,
+                "replay_capacity",
+                "be at least the warm-up",
+            ),
+            (self.layers > MAX_LAYERS, "layers", "be at most 100"),
+        ];
+        wrong
+            .into_iter()
+            .filter(|(is_wrong, ..)| *is_wrong)
+            .map(|(_, field, must)| ConfigProblem::Field { field, must })
+            .collect()
+    }
+
+    /// The network for a domain with these input channels, by arity.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the configuration.
+    pub(crate) fn check(&self, input_channels: Vec<usize>) -> Result<Nlm, ConfigProblems> {
+        let mut problems = self.problems();
+        // So many layers would take all memory before anything else could be said.
         if self.layers > MAX_LAYERS {
-            return problem("layers", "be at most 100");
+            return Err(ConfigProblems(problems));
         }
-        Ok(())
+        match Nlm::new(self.network(input_channels)) {
+            Ok(network) if problems.is_empty() => Ok(network),
+            Ok(_) => Err(ConfigProblems(problems)),
+            Err(errors) => {
+                problems.push(ConfigProblem::Network(errors));
+                Err(ConfigProblems(problems))
+            }
+        }
     }
 }
 
@@ -247,7 +276,25 @@ impl Default for TrainConfig {
     }
 }
 
-/// What is wrong with a configuration.
+/// Everything that is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigProblems(pub Vec<ConfigProblem>);
+
+impl fmt::Display for ConfigProblems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("; ")?;
+            }
+            write!(f, "{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigProblems {}
+
+/// One thing that is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConfigProblem {
     /// A number is out of range.
@@ -271,3 +318,24 @@ impl fmt::Display for ConfigProblem {
 }
 
 impl std::error::Error for ConfigProblem {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_wrong_is_told() {
+        let config = TrainConfig {
+            gamma: 1.5,
+            batch_size: 0,
+            layers: 1,
+            ..TrainConfig::default()
+        };
+        let problems = config.check(vec![0, 1, 1]).expect_err("three mistakes");
+        assert_eq!(
+            problems.to_string(),
+            "`gamma` must lie between 0 and 1, both excluded; `batch_size` must be at least 1; \
+             1 layers cannot come down from arity 3 to 0: layers must be at least max_arity + 1 = 4"
+        );
+    }
+}

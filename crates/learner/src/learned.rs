@@ -1,8 +1,9 @@
 //! H: a classical heuristic corrected by what was learnt.
 
-use homing_nlm::{MAX_OBJECTS, Prepared, Simd, Structure, Workspace};
+use homing_nlm::{MAX_OBJECTS, Prepared, Structure, Workspace};
 use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
+use crate::compute::Compute;
 use crate::encode::Encoder;
 use crate::model::{Model, ModelError};
 use crate::shaping::Mdp;
@@ -27,14 +28,18 @@ impl<'t> Learned<'t> {
     /// # Errors
     ///
     /// If the model was trained for another domain, or the problem has too many objects.
-    pub fn new(model: &Model, task: &'t Task, threads: usize) -> Result<Self, ModelError> {
+    pub fn new(
+        model: &Model,
+        task: &'t Task,
+        compute: impl Into<Compute>,
+    ) -> Result<Self, ModelError> {
         model.check_domain(&task.problem().domain)?;
         let objects = task.problem().objects.len();
         if objects > MAX_OBJECTS {
             return Err(ModelError::TooManyObjects { objects });
         }
         let config = &model.header.config;
-        let simd = Simd::from_env().map_err(|error| ModelError::BadHeader(error.to_string()))?;
+        let Compute { threads, simd } = compute.into();
         let costs = if config.unit_cost {
             Costs::Unit
         } else {

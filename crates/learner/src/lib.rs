@@ -5,6 +5,7 @@
 //! [`Tabular`] solves the same decision process exactly where it is small.
 
 mod checkpoint;
+mod compute;
 mod config;
 mod container;
 mod counts;
@@ -28,7 +29,10 @@ pub mod tensorboard;
 mod trainer;
 mod value;
 
-pub use config::{BucketBy, CapacityOf, ConfigProblem, Policy, Reduce, Reward, TrainConfig};
+pub use compute::Compute;
+pub use config::{
+    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, Policy, Reduce, Reward, TrainConfig,
+};
 pub use counts::{
     CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
     FeatureInWords, GraphSpec, Trust, WEIGHT_SCALE,
@@ -36,6 +40,7 @@ pub use counts::{
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+pub use homing_nlm::{Simd, SimdError};
 pub use learn::{
     CandidateRecord, DataSource, FunctionConfig, LearnConfig, LearnError, LearnProgress,
     LearnReport, Objective, SelectionConfig, learn, learn_from,

@@ -7,7 +7,7 @@ use homing_pddl::Domain;
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigProblem, TrainConfig};
+use crate::config::{ConfigProblems, TrainConfig};
 use crate::container::{Array, Opened, write};
 use crate::encode::Channels;
 use crate::signature::{Difference, Signature};
@@ -97,7 +97,7 @@ pub enum ModelError {
         reason: String,
     },
     /// The header's configuration makes no network.
-    Config(ConfigProblem),
+    Config(ConfigProblems),
     /// The problem has more objects than a network can tell apart.
     TooManyObjects {
         /// How many it has.
@@ -255,9 +255,8 @@ impl Model {
 }
 
 /// The network of a configuration for these channels.
-pub(crate) fn network(config: &TrainConfig, channels: &Channels) -> Result<Nlm, ConfigProblem> {
-    config.check()?;
-    Nlm::new(config.network(channels.count().to_vec())).map_err(ConfigProblem::Network)
+pub(crate) fn network(config: &TrainConfig, channels: &Channels) -> Result<Nlm, ConfigProblems> {
+    config.check(channels.count().to_vec())
 }
 
 fn read_view(tensors: &SafeTensors<'_>, view: &ParamView) -> Result<Vec<f32>, ModelError> {

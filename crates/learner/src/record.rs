@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use homing_nlm::{MAX_OBJECTS, SimdError};
+use homing_nlm::MAX_OBJECTS;
 
-use crate::config::ConfigProblem;
+use crate::config::ConfigProblems;
 use crate::signature::Difference;
 
 /// Why training cannot begin or go on.
@@ -28,9 +28,7 @@ pub enum TrainError {
         objects: usize,
     },
     /// The configuration is wrong.
-    Config(ConfigProblem),
-    /// The machine cannot do what `HOMING_SIMD` asks for.
-    Simd(SimdError),
+    Config(ConfigProblems),
     /// Every problem is solved already or cannot be solved.
     NothingToLearn,
     /// A number ceased to be finite.
@@ -67,7 +65,6 @@ impl fmt::Display for TrainError {
                 problem + 1
             ),
             Self::Config(problem) => write!(f, "{problem}"),
-            Self::Simd(error) => write!(f, "{error}"),
             Self::NothingToLearn => {
                 write!(
                     f,
@@ -85,9 +82,9 @@ impl fmt::Display for TrainError {
 
 impl std::error::Error for TrainError {}
 
-impl From<ConfigProblem> for TrainError {
-    fn from(problem: ConfigProblem) -> Self {
-        Self::Config(problem)
+impl From<ConfigProblems> for TrainError {
+    fn from(problems: ConfigProblems) -> Self {
+        Self::Config(problems)
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
 use homing_planner::{Costs, Task};
 
+use crate::compute::Compute;
 use crate::config::{BucketBy, Policy, TrainConfig};
 use crate::encode::Channels;
 use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
@@ -76,7 +77,7 @@ impl<'t> Trainer<'t> {
         tasks: &'t [T],
         config: TrainConfig,
         seed: u64,
-        threads: usize,
+        compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
         let tasks: Vec<&'t Task> = tasks.iter().map(Borrow::borrow).collect();
         let first = tasks.first().ok_or(TrainError::NoProblems)?;
@@ -97,7 +98,7 @@ impl<'t> Trainer<'t> {
         }
         let channels = Channels::new(&signature, config.types_as_predicates);
         let nlm = network(&config, &channels)?;
-        let simd = Simd::from_env().map_err(TrainError::Simd)?;
+        let Compute { threads, simd } = compute.into();
         let mdp = Mdp {
             gamma: config.gamma,
             reward: config.reward,

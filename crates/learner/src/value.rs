@@ -21,6 +21,7 @@ use homing_planner::search::SuccessorScorer;
 use homing_planner::{Heuristic, Task};
 use serde::{Deserialize, Serialize};
 
+use crate::compute::Compute;
 use crate::container::Opened;
 use crate::counts::{CountsHeuristic, CountsModel};
 use crate::learned::Learned;
@@ -82,7 +83,7 @@ pub trait ValueFunction: Send + Sync {
     fn heuristic<'t>(
         &self,
         task: &'t Task,
-        threads: usize,
+        compute: Compute,
     ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError>;
 
     /// Prepares it for a task, to score the successors of one parent at a time; `None` if it has to
@@ -182,9 +183,9 @@ impl ValueFunction for Model {
     fn heuristic<'t>(
         &self,
         task: &'t Task,
-        threads: usize,
+        compute: Compute,
     ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
-        Ok(Box::new(Learned::new(self, task, threads)?))
+        Ok(Box::new(Learned::new(self, task, compute)?))
     }
 
     fn scorer<'t>(
@@ -227,7 +228,7 @@ impl ValueFunction for CountsModel {
     fn heuristic<'t>(
         &self,
         task: &'t Task,
-        _threads: usize,
+        _compute: Compute,
     ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
         self.check_domain(&task.problem().domain)?;
         Ok(Box::new(CountsHeuristic::new(&self.function, task)))

@@ -108,7 +108,10 @@ fn any_model_is_a_heuristic() {
         let bytes = model.function().to_file().expect("a file");
         assert_eq!(AnyModel::from_file(&bytes).expect("a model"), model);
         let task = blocks(5, 3);
-        let mut heuristic = model.function().heuristic(&task, 1).expect("this domain");
+        let mut heuristic = model
+            .function()
+            .heuristic(&task, 1.into())
+            .expect("this domain");
         let result = gbfs(&task, &mut *heuristic, Limits::default(), &mut ());
         assert!(matches!(result.outcome, Outcome::Solved(_)));
         let mut estimates = Vec::new();

@@ -168,7 +168,8 @@ fn table(simd: Simd) {
 }
 
 fn main() {
-    let simd = Simd::from_env().unwrap_or_else(|error| panic!("{error}"));
+    let named = std::env::var("HOMING_SIMD").ok();
+    let simd = Simd::named_or_best(named.as_deref()).unwrap_or_else(|error| panic!("{error}"));
     if !std::env::args().any(|a| a == "--table") {
         let mut criterion = Criterion::default()
             .sample_size(10)

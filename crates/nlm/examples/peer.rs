@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "exists-forall" => Quantifiers::ExistsForall,
         _ => return Err(usage.into()),
     };
-    let simd = Simd::from_env()?;
+    let simd = Simd::named_or_best(std::env::var("HOMING_SIMD").ok().as_deref())?;
     let nlm = blocks(layers, quantifiers);
     let parameters = nlm.init(1);
     let prepared = nlm.prepare(&parameters, simd);

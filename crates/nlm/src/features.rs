@@ -16,7 +16,7 @@ use crate::buffer::Buffer;
 use crate::index::Index;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, RowRun, Starts};
-use crate::names::Names;
+use crate::object_order::ObjectOrder;
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, MapWeights};
 use crate::simd::Simd;
@@ -58,7 +58,7 @@ pub(crate) struct FeatureEngine {
     expanded: Buffer,
     /// What pairs contribute to triples, one a layer: `[row][3][Q']`.
     pairs: Vec<Buffer>,
-    names: Names,
+    names: ObjectOrder,
     patterns: Patterns,
     /// Classes of orbits by the classes of their pairs, and by their patterns.
     typed: Classes,

@@ -20,7 +20,7 @@
 //! tower.insert(0, &[0, 1]);
 //! tower.insert(0, &[1, 2]);
 //!
-//! let simd = Simd::from_env()?;
+//! let simd = Simd::best();
 //! let mut workspace = Workspace::default();
 //! let mut adam = Adam::new(nlm.parameter_count());
 //! let mut gradient = vec![0.0; nlm.parameter_count()];
@@ -45,8 +45,8 @@ mod gradient;
 mod index;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
-mod names;
 mod nlm;
+mod object_order;
 mod params;
 mod plan;
 mod prepared;

@@ -18,9 +18,9 @@ pub enum Simd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SimdError {
-    /// `HOMING_SIMD` names no level.
+    /// There is no level of this name.
     Unknown {
-        /// What it says.
+        /// The name.
         value: String,
     },
     /// The processor lacks the instructions of this level.
@@ -35,12 +35,9 @@ impl fmt::Display for SimdError {
         match self {
             Self::Unknown { value } => write!(
                 f,
-                "HOMING_SIMD is `{value}`; it must be portable, avx2 or avx512"
+                "there are no instructions `{value}`; there are portable, avx2 and avx512"
             ),
-            Self::Unsupported { level } => write!(
-                f,
-                "HOMING_SIMD asks for {level}, which this processor does not support"
-            ),
+            Self::Unsupported { level } => write!(f, "this processor does not support {level}"),
         }
     }
 }
@@ -58,16 +55,21 @@ impl fmt::Display for Simd {
 }
 
 impl Simd {
-    /// The level `HOMING_SIMD` forces, or else the best the processor has.
-    pub fn from_env() -> Result<Self, SimdError> {
-        match std::env::var_os("HOMING_SIMD") {
-            Some(value) => Self::forced(&value.to_string_lossy()),
-            None => Ok(Self::best()),
-        }
+    /// The level with this name, or else the best the processor has.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such level, or the processor does not support it.
+    pub fn named_or_best(name: Option<&str>) -> Result<Self, SimdError> {
+        name.map_or_else(|| Ok(Self::best()), Self::named)
     }
 
     /// The level with this name, if the processor supports it.
-    pub fn forced(value: &str) -> Result<Self, SimdError> {
+    ///
+    /// # Errors
+    ///
+    /// If there is no such level, or the processor does not support it.
+    pub fn named(value: &str) -> Result<Self, SimdError> {
         let level = match value {
             "portable" => Self::Portable,
             "avx2" => Self::Avx2,
@@ -127,12 +129,12 @@ mod tests {
 
     #[test]
     fn a_bad_name_is_a_clear_error() {
-        let error = Simd::forced("sse9").unwrap_err();
+        let error = Simd::named("sse9").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "HOMING_SIMD is `sse9`; it must be portable, avx2 or avx512"
+            "there are no instructions `sse9`; there are portable, avx2 and avx512"
         );
-        assert_eq!(Simd::forced("portable"), Ok(Simd::Portable));
+        assert_eq!(Simd::named("portable"), Ok(Simd::Portable));
         assert!(Simd::best().supported());
     }
 }

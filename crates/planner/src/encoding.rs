@@ -107,26 +107,6 @@ impl Encoding {
         full.axioms.close(state);
     }
 
-    /// Appends the propositions that are true in one of two states and not in the other, in no
-    /// particular order.
-    pub fn diff(&self, old: &[u32], new: &[u32], into: &mut Vec<PropId>) {
-        if old == new {
-            return;
-        }
-        for variable in &self.variables {
-            let (before, after) = (variable.value(old), variable.value(new));
-            if before == after {
-                continue;
-            }
-            for value in [before, after] {
-                let prop = self.values[(variable.first_value + value) as usize];
-                if prop != NONE {
-                    into.push(PropId(prop));
-                }
-            }
-        }
-    }
-
     /// What writes a proposition as false.
     pub(crate) fn falsity(&self, prop: PropId, complement: Option<PropId>) -> Masked {
         let (variable, value) = self.place[prop.index()];

@@ -28,6 +28,6 @@ pub use plan::{Plan, PlanError, PlanStep, PlanSyntaxError, Validated};
 pub use registry::{Registry, StateId, States};
 pub use search::SearchKind;
 pub use successors::SuccessorGenerator;
-pub use task::{ActionId, ActionName, PropId, Proposition, Task};
+pub use task::{ActionId, ActionName, Effect, PropId, Proposition, Task};
 pub use visited::Visited;
 pub use watch::{Pace, Progress, Stop, Watch};

@@ -119,6 +119,17 @@ impl Effects {
     }
 }
 
+/// What an action does under a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect<'a> {
+    /// What must hold before the action, its precondition aside; sorted.
+    pub condition: &'a [PropId],
+    /// What becomes true, sorted.
+    pub add: &'a [PropId],
+    /// What becomes false unless another part of the action adds its atom; sorted.
+    pub del: &'a [PropId],
+}
+
 /// Axioms, level by level: what a level derives is settled before the next one asks what is false.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Axioms {
@@ -248,6 +259,22 @@ impl Task {
     /// del(a), sorted; disjoint from add(a).
     pub fn del(&self, action: ActionId) -> &[PropId] {
         self.actions.del.row(action.index())
+    }
+
+    /// What an action does under conditions, besides add(a) and del(a).
+    pub fn conditional_effects(&self, action: ActionId) -> impl Iterator<Item = Effect<'_>> {
+        let effects = self.effects.of(action.index());
+        effects.map(|effect| Effect {
+            condition: self.effects.condition.row(effect),
+            add: self.effects.add.row(effect),
+            del: self.effects.del.row(effect),
+        })
+    }
+
+    /// The axioms: a proposition, and what it follows from. Those of lower levels come first.
+    pub fn axioms(&self) -> impl Iterator<Item = (PropId, &[PropId])> {
+        let heads = self.axioms.head.iter().copied();
+        heads.zip(self.axioms.body.rows())
     }
 
     /// cost(a).

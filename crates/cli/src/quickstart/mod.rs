@@ -30,7 +30,7 @@ use crate::args::parse_positive;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, say};
 use crate::progress::duration;
-use crate::watch::{catch_interrupts, interrupted};
+use crate::watch::{catch_interrupts, finishing, interrupted};
 use picture::Picture;
 use table::Table;
 
@@ -175,6 +175,10 @@ struct CtrlC;
 impl Observer for CtrlC {
     fn stopped(&self) -> bool {
         interrupted()
+    }
+
+    fn finishing(&self) {
+        finishing();
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use homing::train::read_log;
+use homing_lab::record::CurvePoint;
 use homing_lab::report::integer;
 
 use super::Paint;
@@ -22,7 +23,7 @@ pub(super) struct Picture {
     read: usize,
     /// Goals up to the end of each stretch.
     ends: Vec<u64>,
-    last: (u64, u64),
+    last: CurvePoint,
 }
 
 impl Picture {
@@ -35,7 +36,7 @@ impl Picture {
             shown: false,
             read: 0,
             ends: vec![0; COLUMNS],
-            last: (0, 0),
+            last: CurvePoint::default(),
         }
     }
 
@@ -50,10 +51,10 @@ impl Picture {
         at.min(COLUMNS - 1)
     }
 
-    fn point(&mut self, step: u64, goals: u64) {
-        let at = self.stretch(step);
-        self.ends[at] = goals;
-        self.last = (step, goals);
+    fn point(&mut self, point: CurvePoint) {
+        let at = self.stretch(point.step);
+        self.ends[at] = point.goals;
+        self.last = point;
     }
 
     /// Reads on in the log and draws; nothing without a terminal.
@@ -67,22 +68,25 @@ impl Picture {
             return Ok(());
         }
         for line in read_log(&text[self.read..whole]) {
-            self.point(line.step, line.goals);
+            self.point(CurvePoint {
+                step: line.step,
+                goals: line.goals,
+            });
         }
         self.read = whole;
         self.draw()
     }
 
     /// The whole of it.
-    pub(super) fn finish(&mut self, curve: &[(u64, u64)]) -> anyhow::Result<()> {
-        for &(step, goals) in curve {
-            self.point(step, goals);
+    pub(super) fn finish(&mut self, curve: &[CurvePoint]) -> anyhow::Result<()> {
+        for &point in curve {
+            self.point(point);
         }
         self.draw()
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {
-        let done = self.stretch(self.last.0.max(1)) + 1;
+        let done = self.stretch(self.last.step.max(1)) + 1;
         let mut before = 0;
         let mut heights = vec![0; COLUMNS];
         for (height, &end) in heights.iter_mut().zip(&self.ends).take(done) {
@@ -111,7 +115,7 @@ impl Picture {
                 .collect();
             text.push_str(&format!("{label:>5} ┤{}\n", self.paint.green(&bars)));
         }
-        let (step, goals) = self.last;
+        let CurvePoint { step, goals } = self.last;
         let axis = format!(
             "step {} of {}, {} goals",
             integer(step),

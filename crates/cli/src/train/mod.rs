@@ -15,6 +15,7 @@ use homing::train::{
 };
 use homing_learner::TrainConfig;
 
+use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, say};
 use crate::watch::{catch_interrupts, interrupted};
@@ -54,6 +55,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
         resume: arguments.resume,
         log: !arguments.no_log,
         threads: arguments.jobs,
+        simd: simd_from_environment()?,
     };
     let json = arguments.json;
     let ends = match &arguments.seeds {

@@ -51,6 +51,23 @@ fn links_lead_somewhere() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
+/// Prose near 100 columns: differences then show what was changed. Tables, and lines with links,
+/// which are not broken, may be longer.
+#[test]
+fn lines_of_prose_are_wrapped() {
+    let mut wrong = String::new();
+    for document in all() {
+        for (line, text) in document.prose() {
+            let code = text.starts_with("    ") && !text.trim_start().starts_with(['-', '*']);
+            let free = text.starts_with(['|', '#', '<', '!']) || text.contains("](") || code;
+            if !free && text.chars().count() > 110 {
+                let _ = writeln!(wrong, "{}:{line}: {text}", document.name);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use homing_lab::record::{Training, read};
+use homing_lab::record::{CurvePoint, Training, read};
 use homing_lab::report::{ReportOptions, render};
 
 use crate::runs::{Run, entries, fixture, homing, root, run_with};
@@ -78,8 +78,18 @@ fn the_whole_path_runs_once() {
         assert!(out.join(&model.model).is_file());
         assert_eq!(model.steps, 250);
         assert!(model.selected_step.is_some_and(|step| step <= 250));
-        assert_eq!(model.curve.last(), Some(&(250, model.goals)));
-        assert!(model.curve.is_sorted());
+        assert_eq!(
+            model.curve.last(),
+            Some(&CurvePoint {
+                step: 250,
+                goals: model.goals
+            })
+        );
+        assert!(
+            model
+                .curve
+                .is_sorted_by_key(|point| (point.step, point.goals))
+        );
     }
     assert_eq!(
         evaluations(&out.join("evaluations.jsonl")).len(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use homing_lab::experiment::TrainingTask;
 use homing_lab::layout::ModelFiles;
-use homing_lab::record::{RECORD_FORMAT, Training};
+use homing_lab::record::{CurvePoint, RECORD_FORMAT, Training};
 use homing_lab::schedule::Executed;
 use homing_lab::suite::text_hash;
 
@@ -28,8 +28,13 @@ impl Runner<'_> {
         let files = ModelFiles::of(self.folder.file(&task.model));
         let config = toml::to_string(&task.config).map_err(Error::bug)?;
         write_whole(&files.requested_config(), config.as_bytes())?;
-        let finished = child::run(self.command, &self.arguments(task, &files), self.observer)
-            .map_err(|error| Error::Request(error.to_string()))?;
+        let finished = child::run(
+            self.command,
+            &self.arguments(task, &files),
+            None,
+            self.observer,
+        )
+        .map_err(|error| Error::Request(error.to_string()))?;
         let Some(finished) = finished else {
             return Ok(Executed::Stopped);
         };
@@ -57,14 +62,14 @@ impl Runner<'_> {
         put("--config", files.requested_config().into());
         put("--seed", task.seed.to_string().into());
         put("--out", files.model.clone().into());
-        if let Some((set, select)) = &task.select {
-            put("--select-every", select.every.to_string().into());
+        if let Some(select) = &task.select {
+            put("--select-every", select.spec.every.to_string().into());
             put(
                 "--select-evaluations",
-                select.max_evaluations.to_string().into(),
+                select.spec.max_evaluations.to_string().into(),
             );
             let mut value = OsString::from("--select=");
-            value.push(self.folder.file(&self.plan.sets[*set].folder));
+            value.push(self.folder.file(&self.plan.sets[select.problems].folder));
             arguments.push(value);
         }
         let set = self.folder.file(&self.plan.sets[task.problems].folder);
@@ -110,7 +115,7 @@ impl Runner<'_> {
 /// What a log says of the whole run: a model that was selected knows only what was before it.
 struct Curve {
     /// Goals up to about a hundred steps.
-    points: Vec<(u64, u64)>,
+    points: Vec<CurvePoint>,
     goals: Option<u64>,
     episodes: Option<u64>,
 }
@@ -124,7 +129,12 @@ impl Curve {
             .iter()
             .filter(|line| line.step.is_multiple_of(every) || line.step == steps);
         Self {
-            points: kept.map(|line| (line.step, line.goals)).collect(),
+            points: kept
+                .map(|line| CurvePoint {
+                    step: line.step,
+                    goals: line.goals,
+                })
+                .collect(),
             goals: lines.last().map(|line| line.goals),
             episodes: lines.last().map(|line| line.resets),
         }

@@ -12,18 +12,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use homing_lab::layout::ModelFiles;
-use homing_learner::{Model, Signature, Timings, TrainConfig, TrainError, Trainer};
+use homing_learner::{Compute, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer};
 use homing_planner::{GroundError, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::log::Log;
 use self::select::Selection;
+use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
 use crate::model::load_model;
-use crate::observe::{Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes, threads};
+use crate::observe::{LimitWatch, Notice, Observer};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
@@ -60,6 +61,9 @@ pub struct TrainRequest {
     /// Threads; all cores by default.
     #[serde(default)]
     pub threads: Option<NonZeroUsize>,
+    /// Vector instructions; the best the processor has by default.
+    #[serde(default, with = "simd_name")]
+    pub simd: Option<Simd>,
 }
 
 fn default_every() -> u64 {
@@ -84,6 +88,7 @@ impl TrainRequest {
             resume: false,
             log: default_log(),
             threads: None,
+            simd: None,
         }
     }
 }
@@ -220,7 +225,8 @@ pub enum TrainEnd {
 pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
     let session = Session::load(request, observer)?;
     let files = ModelFiles::of(&request.model);
-    session.train(&files, request.seed, threads(request.threads))
+    let compute = compute(request.threads, request.simd);
+    session.train(&files, request.seed, compute)
 }
 
 /// Trains a model for each seed, as many side by side as there are threads, into the folder
@@ -240,22 +246,26 @@ pub fn train_seeds(
     let runs: Vec<(u64, ModelFiles)> = seeds
         .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
         .collect();
-    let jobs = threads(request.threads);
+    let compute = compute(request.threads, request.simd);
     if let [(seed, files)] = runs.as_slice() {
-        let end = session.train(files, *seed, jobs)?;
+        let end = session.train(files, *seed, compute)?;
         each(&end);
         return Ok(vec![end]);
     }
+    let alone = Compute {
+        threads: 1,
+        ..compute
+    };
     let next = AtomicUsize::new(0);
     let ends: Mutex<Vec<Result<TrainEnd, Error>>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..jobs.min(runs.len()) {
+        for _ in 0..compute.threads.min(runs.len()) {
             scope.spawn(|| {
                 while let Some((seed, files)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if observer.stopped() {
                         break;
                     }
-                    let end = session.train(files, *seed, 1);
+                    let end = session.train(files, *seed, alone);
                     if let Ok(end) = &end {
                         each(end);
                     }
@@ -294,7 +304,7 @@ pub fn load_tasks(
     let mut tasks = Vec::new();
     for path in &files.problems {
         let problem = load_problem(&files.domain, path)?.value;
-        match ground(&problem, &mut ()) {
+        match ground(&problem, &mut LimitWatch::new(None, None, observer)) {
             Ok(task) => tasks.push(Arc::new(task)),
             Err(error @ GroundError::Unsolvable { .. }) => {
                 observer.notice(&Notice::LeftOut {
@@ -387,7 +397,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn train(&self, files: &ModelFiles, seed: u64, threads: usize) -> Result<TrainEnd, Error> {
+    fn train(&self, files: &ModelFiles, seed: u64, compute: Compute) -> Result<TrainEnd, Error> {
         if files.model.is_dir() {
             // Known now, not when the training is done.
             return Err(Error::ModelIsFolder {
@@ -401,10 +411,10 @@ impl<'a> Session<'a> {
             let record = TrainRecord::new(files, &model, Timings::default())?;
             return Ok(TrainEnd::AlreadyThere(record));
         }
-        let mut trainer = self.begin(files, seed, threads, going_on)?;
+        let mut trainer = self.begin(files, seed, compute, going_on)?;
         let mut selection = match &self.validation {
             Some(validation) => {
-                Some(self.selection(files, &trainer, validation, threads, going_on)?)
+                Some(self.selection(files, &trainer, validation, compute, going_on)?)
             }
             None => None,
         };
@@ -424,6 +434,7 @@ impl<'a> Session<'a> {
             self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
         }
         if self.observer.stopped() {
+            self.observer.finishing();
             save(&trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),
@@ -451,15 +462,15 @@ impl<'a> Session<'a> {
         &self,
         files: &ModelFiles,
         seed: u64,
-        threads: usize,
+        compute: Compute,
         going_on: bool,
     ) -> Result<Trainer<'_>, Error> {
         if !going_on {
-            let begun = Trainer::new(&self.tasks, self.config.clone(), seed, threads);
+            let begun = Trainer::new(&self.tasks, self.config.clone(), seed, compute);
             return begun.map_err(Error::train);
         }
         let checkpoint = files.checkpoint();
-        let resumed = Trainer::resume(&self.tasks, &read_bytes(&checkpoint)?, threads);
+        let resumed = Trainer::resume(&self.tasks, &read_bytes(&checkpoint)?, compute);
         let trainer = resumed.map_err(|error| Error::Train {
             checkpoint: matches!(error, TrainError::Checkpoint(_)).then(|| checkpoint.clone()),
             error,
@@ -516,7 +527,7 @@ impl<'a> Session<'a> {
         files: &ModelFiles,
         trainer: &Trainer<'_>,
         validation: &'v Validation<'_>,
-        threads: usize,
+        compute: Compute,
         going_on: bool,
     ) -> Result<Selection<'v>, Error> {
         // Known now, not after a thousand steps.
@@ -531,7 +542,7 @@ impl<'a> Session<'a> {
         let mut selection = Selection::new(
             &validation.tasks,
             validation.config.max_evaluations,
-            threads,
+            compute,
             best.clone(),
         );
         if going_on && best.exists() {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use homing_learner::{Learned, Model};
+use homing_learner::{Compute, Learned, Model};
 use homing_planner::Task;
 use homing_planner::search::{Limits, Outcome, gbfs};
 
@@ -14,7 +14,7 @@ use crate::files::write_whole;
 pub(super) struct Selection<'a> {
     tasks: &'a [Arc<Task>],
     limits: Limits,
-    threads: usize,
+    compute: Compute,
     best: Option<Scored>,
     /// Where the best one is kept while the run lasts. It is written before the checkpoint that
     /// follows, and taking up one that is ahead of the checkpoint changes nothing: the steps
@@ -39,7 +39,7 @@ impl<'a> Selection<'a> {
     pub(super) fn new(
         tasks: &'a [Arc<Task>],
         max_evaluations: u64,
-        threads: usize,
+        compute: Compute,
         file: PathBuf,
     ) -> Self {
         let limits = Limits {
@@ -49,7 +49,7 @@ impl<'a> Selection<'a> {
         Self {
             tasks,
             limits,
-            threads,
+            compute,
             best: None,
             file,
         }
@@ -69,7 +69,7 @@ impl<'a> Selection<'a> {
         let mut solved = 0;
         let mut evaluations = 0;
         for task in self.tasks {
-            let mut heuristic = Learned::new(model, task, self.threads)
+            let mut heuristic = Learned::new(model, task, self.compute)
                 .map_err(|error| Error::Model { path: None, error })?;
             let result = gbfs(task, &mut heuristic, self.limits, &mut ());
             solved += usize::from(matches!(result.outcome, Outcome::Solved(_)));

@@ -64,30 +64,30 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     check("blocks", count, 2)?;
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
-    let blocks = scene.objects("b", 1, count, "object");
+    let mut builder = all.builder();
+    let blocks = builder.objects("b", 1, count, "object");
     let initial = configuration(count, &mut random);
     let goal = configuration(count, &mut random);
-    scene.fact("arm-empty", &[]);
+    builder.fact("arm-empty", &[]);
     let mut clear = vec![true; count];
     for (block, below) in initial.iter().enumerate() {
         match *below {
             Some(below) => {
                 clear[below] = false;
-                scene.fact("on", &[blocks[block], blocks[below]]);
+                builder.fact("on", &[blocks[block], blocks[below]]);
             }
-            None => scene.fact("on-table", &[blocks[block]]),
+            None => builder.fact("on-table", &[blocks[block]]),
         }
     }
     for block in (0..count).filter(|&block| clear[block]) {
-        scene.fact("clear", &[blocks[block]]);
+        builder.fact("clear", &[blocks[block]]);
     }
     for (block, below) in goal.iter().enumerate() {
         if let Some(below) = *below {
-            scene.goal("on", &[blocks[block], blocks[below]]);
+            builder.goal("on", &[blocks[block], blocks[below]]);
         }
     }
-    Ok(scene.finish(all.problem_name(seed)))
+    Ok(builder.finish(all.problem_name(seed)))
 }
 
 #[cfg(test)]

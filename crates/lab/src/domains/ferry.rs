@@ -34,24 +34,24 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     check("cars", parameters.cars, 1)?;
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
-    let places = scene.objects("l", 0, parameters.locations, "object");
-    let cars = scene.objects("c", 0, parameters.cars, "object");
-    scene.each("location", &places);
-    scene.each("car", &cars);
+    let mut builder = all.builder();
+    let places = builder.objects("l", 0, parameters.locations, "object");
+    let cars = builder.objects("c", 0, parameters.cars, "object");
+    builder.each("location", &places);
+    builder.each("car", &cars);
     for (index, &one) in places.iter().enumerate() {
         for &other in &places[index + 1..] {
-            scene.fact("not-eq", &[one, other]);
-            scene.fact("not-eq", &[other, one]);
+            builder.fact("not-eq", &[one, other]);
+            builder.fact("not-eq", &[other, one]);
         }
     }
-    scene.fact("empty-ferry", &[]);
+    builder.fact("empty-ferry", &[]);
     for &car in &cars {
-        scene.fact("at", &[car, places[random.below(places.len())]]);
+        builder.fact("at", &[car, places[random.below(places.len())]]);
     }
     for &car in &cars {
-        scene.goal("at", &[car, places[random.below(places.len())]]);
+        builder.goal("at", &[car, places[random.below(places.len())]]);
     }
-    scene.fact("at-ferry", &[places[random.below(places.len())]]);
-    Ok(scene.finish(all.problem_name(seed)))
+    builder.fact("at-ferry", &[places[random.below(places.len())]]);
+    Ok(builder.finish(all.problem_name(seed)))
 }

@@ -31,20 +31,20 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     check("balls", parameters.balls, 1)?;
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
-    let rooms = ["rooma", "roomb"].map(|name| scene.object(name.to_owned(), "object"));
-    let grippers = ["left", "right"].map(|name| scene.object(name.to_owned(), "object"));
-    let balls = scene.objects("ball", 1, parameters.balls, "object");
-    scene.each("room", &rooms);
-    scene.each("gripper", &grippers);
-    scene.each("ball", &balls);
-    scene.each("free", &grippers);
+    let mut builder = all.builder();
+    let rooms = ["rooma", "roomb"].map(|name| builder.object(name.to_owned(), "object"));
+    let grippers = ["left", "right"].map(|name| builder.object(name.to_owned(), "object"));
+    let balls = builder.objects("ball", 1, parameters.balls, "object");
+    builder.each("room", &rooms);
+    builder.each("gripper", &grippers);
+    builder.each("ball", &balls);
+    builder.each("free", &grippers);
     for &ball in &balls {
-        scene.fact("at", &[ball, rooms[random.below(2)]]);
+        builder.fact("at", &[ball, rooms[random.below(2)]]);
     }
     for &ball in &balls {
-        scene.goal("at", &[ball, rooms[random.below(2)]]);
+        builder.goal("at", &[ball, rooms[random.below(2)]]);
     }
-    scene.fact("at-robby", &[rooms[random.below(2)]]);
-    Ok(scene.finish(all.problem_name(seed)))
+    builder.fact("at-robby", &[rooms[random.below(2)]]);
+    Ok(builder.finish(all.problem_name(seed)))
 }

@@ -64,39 +64,39 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     }
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
-    let airplanes = scene.objects("a", 0, airplanes, "object");
-    let city_objects = scene.objects("c", 0, cities, "object");
-    let trucks = scene.objects("t", 0, cities, "object");
+    let mut builder = all.builder();
+    let airplanes = builder.objects("a", 0, airplanes, "object");
+    let city_objects = builder.objects("c", 0, cities, "object");
+    let trucks = builder.objects("t", 0, cities, "object");
     let places: Vec<Vec<ObjectId>> = (0..cities)
-        .map(|city| scene.objects(&format!("l{city}-"), 0, city_size, "object"))
+        .map(|city| builder.objects(&format!("l{city}-"), 0, city_size, "object"))
         .collect();
-    let packages = scene.objects("p", 0, packages, "object");
-    scene.each("airplane", &airplanes);
-    scene.each("city", &city_objects);
-    scene.each("truck", &trucks);
+    let packages = builder.objects("p", 0, packages, "object");
+    builder.each("airplane", &airplanes);
+    builder.each("city", &city_objects);
+    builder.each("truck", &trucks);
     for (city, places) in city_objects.iter().zip(&places) {
         for &place in places {
-            scene.fact("location", &[place]);
-            scene.fact("in-city", &[place, *city]);
+            builder.fact("location", &[place]);
+            builder.fact("in-city", &[place, *city]);
         }
     }
     for places in &places {
-        scene.fact("airport", &[places[0]]);
+        builder.fact("airport", &[places[0]]);
     }
-    scene.each("obj", &packages);
+    builder.each("obj", &packages);
     for (&truck, places) in trucks.iter().zip(&places) {
-        scene.fact("at", &[truck, places[random.below(city_size)]]);
+        builder.fact("at", &[truck, places[random.below(city_size)]]);
     }
     let anywhere = |random: &mut Random| places[random.below(cities)][random.below(city_size)];
     for &package in &packages {
-        scene.fact("at", &[package, anywhere(&mut random)]);
+        builder.fact("at", &[package, anywhere(&mut random)]);
     }
     for &package in &packages {
-        scene.goal("at", &[package, anywhere(&mut random)]);
+        builder.goal("at", &[package, anywhere(&mut random)]);
     }
     for &airplane in &airplanes {
-        scene.fact("at", &[airplane, places[random.below(cities)][0]]);
+        builder.fact("at", &[airplane, places[random.below(cities)][0]]);
     }
-    Ok(scene.finish(all.problem_name(seed)))
+    Ok(builder.finish(all.problem_name(seed)))
 }

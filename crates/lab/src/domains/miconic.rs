@@ -35,24 +35,24 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     check("passengers", parameters.passengers, 1)?;
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
-    let passengers = scene.objects("p", 0, parameters.passengers, "passenger");
-    let floors = scene.objects("f", 0, parameters.floors, "floor");
+    let mut builder = all.builder();
+    let passengers = builder.objects("p", 0, parameters.passengers, "passenger");
+    let floors = builder.objects("f", 0, parameters.floors, "floor");
     for (index, &lower) in floors.iter().enumerate() {
         for &upper in &floors[index + 1..] {
-            scene.fact("above", &[lower, upper]);
+            builder.fact("above", &[lower, upper]);
         }
     }
     for &passenger in &passengers {
         let origin = random.below(floors.len());
         let other = random.below(floors.len() - 1);
         let destination = other + usize::from(other >= origin);
-        scene.fact("origin", &[passenger, floors[origin]]);
-        scene.fact("destin", &[passenger, floors[destination]]);
+        builder.fact("origin", &[passenger, floors[origin]]);
+        builder.fact("destin", &[passenger, floors[destination]]);
     }
-    scene.fact("lift-at", &[floors[0]]);
+    builder.fact("lift-at", &[floors[0]]);
     for &passenger in &passengers {
-        scene.goal("served", &[passenger]);
+        builder.goal("served", &[passenger]);
     }
-    Ok(scene.finish(all.problem_name(seed)))
+    Ok(builder.finish(all.problem_name(seed)))
 }

@@ -22,8 +22,8 @@ use std::sync::{Arc, LazyLock};
 use homing_pddl::{Domain, Problem, Source, check_domain, parse};
 use serde::{Deserialize, Serialize};
 
+use crate::problem_builder::ProblemBuilder;
 use crate::random::Random;
-use crate::scene::Scene;
 
 /// More of anything than this is refused: some domains write a fact for each pair.
 pub const MOST: usize = 1000;
@@ -363,8 +363,8 @@ impl Parameters {
     }
 
     /// An empty problem of the domain.
-    fn scene(&self) -> Scene {
-        Scene::new(self.domain().domain())
+    fn builder(&self) -> ProblemBuilder {
+        ProblemBuilder::new(self.domain().domain())
     }
 }
 

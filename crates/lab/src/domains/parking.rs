@@ -91,12 +91,12 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     }
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
+    let mut builder = all.builder();
     let car: Vec<_> = names("car_", cars)
-        .map(|name| scene.object(name, "car"))
+        .map(|name| builder.object(name, "car"))
         .collect();
     let curb: Vec<_> = names("curb_", curbs)
-        .map(|name| scene.object(name, "curb"))
+        .map(|name| builder.object(name, "curb"))
         .collect();
     let mut start = Arrangement::random(*parameters, &mut random);
     while start.is_stuck(*parameters) {
@@ -104,29 +104,29 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     }
     for at in 0..curbs {
         if at >= start.at_curbs {
-            scene.fact("curb-clear", &[curb[at]]);
+            builder.fact("curb-clear", &[curb[at]]);
             continue;
         }
         let front = car[start.cars[at]];
-        scene.fact("at-curb", &[front]);
-        scene.fact("at-curb-num", &[front, curb[at]]);
+        builder.fact("at-curb", &[front]);
+        builder.fact("at-curb-num", &[front, curb[at]]);
         match start.behind(at) {
             Some(behind) => {
-                scene.fact("behind-car", &[car[behind], front]);
-                scene.fact("car-clear", &[car[behind]]);
+                builder.fact("behind-car", &[car[behind], front]);
+                builder.fact("car-clear", &[car[behind]]);
             }
-            None => scene.fact("car-clear", &[front]),
+            None => builder.fact("car-clear", &[front]),
         }
     }
     let goal = Arrangement::goal(*parameters);
     for at in 0..goal.at_curbs {
         let front = car[goal.cars[at]];
-        scene.goal("at-curb-num", &[front, curb[at]]);
+        builder.goal("at-curb-num", &[front, curb[at]]);
         if let Some(behind) = goal.behind(at) {
-            scene.goal("behind-car", &[car[behind], front]);
+            builder.goal("behind-car", &[car[behind], front]);
         }
     }
-    Ok(scene.finish(all.problem_name(seed)))
+    Ok(builder.finish(all.problem_name(seed)))
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     }
     let all = super::Parameters::from(*parameters);
     let mut random = all.random(seed);
-    let mut scene = all.scene();
+    let mut builder = all.builder();
 
     // Which satellite has which instruments, and what each can do.
     let fleet: Vec<usize> = (0..parameters.satellites)
@@ -99,13 +99,13 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
     let mut satellites = Vec::new();
     let mut instruments = Vec::new();
     for (satellite, &count) in fleet.iter().enumerate() {
-        satellites.push(scene.object(format!("satellite{satellite}"), "satellite"));
-        instruments.extend(scene.objects("instrument", instruments.len(), count, "instrument"));
+        satellites.push(builder.object(format!("satellite{satellite}"), "satellite"));
+        instruments.extend(builder.objects("instrument", instruments.len(), count, "instrument"));
     }
     let modes: Vec<ObjectId> = (0..parameters.modes)
         .map(|mode| {
             let name = MODE_NAMES[random.below(MODE_NAMES.len())];
-            scene.object(format!("{name}{mode}"), "mode")
+            builder.object(format!("{name}{mode}"), "mode")
         })
         .collect();
     let directions: Vec<ObjectId> = (0..parameters.targets + parameters.observations)
@@ -116,7 +116,7 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
                 &OBSERVATION_NAMES
             };
             let name = names[random.below(names.len())];
-            scene.object(format!("{name}{at}"), "direction")
+            builder.object(format!("{name}{at}"), "direction")
         })
         .collect();
 
@@ -124,33 +124,33 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
         let own = first[satellite]..first[satellite] + count;
         for instrument in own.clone() {
             for &mode in &supports[instrument] {
-                scene.fact("supports", &[instruments[instrument], modes[mode]]);
+                builder.fact("supports", &[instruments[instrument], modes[mode]]);
             }
             let targets = 1 + random.below((parameters.targets / 3).max(1));
             for target in random.distinct(targets, parameters.targets) {
                 let arguments = [instruments[instrument], directions[target]];
-                scene.fact("calibration_target", &arguments);
+                builder.fact("calibration_target", &arguments);
             }
         }
         for instrument in own {
-            scene.fact(
+            builder.fact(
                 "on_board",
                 &[instruments[instrument], satellites[satellite]],
             );
         }
-        scene.fact("power_avail", &[satellites[satellite]]);
+        builder.fact("power_avail", &[satellites[satellite]]);
         let start = directions[random.below(directions.len())];
-        scene.fact("pointing", &[satellites[satellite], start]);
+        builder.fact("pointing", &[satellites[satellite], start]);
         if random.below(5) < 2 {
             let end = directions[random.below(directions.len())];
-            scene.goal("pointing", &[satellites[satellite], end]);
+            builder.goal("pointing", &[satellites[satellite], end]);
         }
     }
     for &observation in &directions[parameters.targets..] {
         let images = 1 + random.below((parameters.modes / 3).max(1));
         for mode in random.distinct(images, parameters.modes) {
-            scene.goal("have_image", &[observation, modes[mode]]);
+            builder.goal("have_image", &[observation, modes[mode]]);
         }
     }
-    Ok(scene.finish(all.problem_name(seed)))
+    Ok(builder.finish(all.problem_name(seed)))
 }

@@ -144,25 +144,25 @@ pub fn generate(parameters: &Parameters, seed: u64) -> Result<Problem, Parameter
             removed,
             attempts: ATTEMPTS,
         })?;
-    let mut scene = all.scene();
+    let mut builder = all.builder();
     let cells: Vec<_> = (0..size * size)
         .map(|cell| {
             grid.free[cell].then(|| {
                 let name = format!("loc-x{}-y{}", cell / size, cell % size);
-                scene.object(name, "place")
+                builder.object(name, "place")
             })
         })
         .collect();
     let place = |cell: usize| cells[cell].expect("a free cell has an object");
-    scene.fact("at-robot", &[place(grid.robot)]);
-    scene.fact("visited", &[place(grid.robot)]);
+    builder.fact("at-robot", &[place(grid.robot)]);
+    builder.fact("visited", &[place(grid.robot)]);
     for cell in (0..size * size).filter(|&cell| grid.free[cell]) {
         for other in grid.neighbours(cell) {
-            scene.fact("connected", &[place(cell), place(other)]);
+            builder.fact("connected", &[place(cell), place(other)]);
         }
     }
     for cell in (0..size * size).filter(|&cell| grid.goals[cell]) {
-        scene.goal("visited", &[place(cell)]);
+        builder.goal("visited", &[place(cell)]);
     }
-    Ok(scene.finish(all.problem_name(seed)))
+    Ok(builder.finish(all.problem_name(seed)))
 }

@@ -7,5 +7,8 @@
 mod plan;
 mod spec;
 
-pub use plan::{EvaluationTask, OwnFiles, Plan, ProblemFile, ProblemSet, TrainingTask, spread};
+pub use plan::{
+    EvaluationTask, NamedText, OwnFiles, Plan, ProblemFile, ProblemSet, SelectionTask,
+    TrainingTask, spread,
+};
 pub use spec::{EvaluateSpec, OwnDomain, SelectSpec, Spec, SpecError, TrainSpec};

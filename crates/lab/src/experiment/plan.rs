@@ -65,6 +65,15 @@ pub struct OwnFiles {
     pub evaluate: Vec<ProblemFile>,
 }
 
+/// How a snapshot is chosen.
+#[derive(Clone, Debug)]
+pub struct SelectionTask {
+    /// The set of problems to select with, by index.
+    pub problems: usize,
+    /// How.
+    pub spec: SelectSpec,
+}
+
 /// A model to train.
 #[derive(Clone, Debug)]
 pub struct TrainingTask {
@@ -72,8 +81,8 @@ pub struct TrainingTask {
     pub key: String,
     /// The set of problems, by index.
     pub problems: usize,
-    /// The set of problems to select with, and how.
-    pub select: Option<(usize, SelectSpec)>,
+    /// How a snapshot is chosen.
+    pub select: Option<SelectionTask>,
     /// The settings.
     pub config: TrainConfig,
     /// The seed.
@@ -148,7 +157,7 @@ impl ProblemSet {
 
     /// The suite of one of the eight domains, or some of it.
     fn of_suite(suite: Suite, domain: DomainName, count: Option<usize>) -> Result<Self, SpecError> {
-        let wrong = |error: crate::ParameterError| SpecError(error.to_string());
+        let wrong = |error: crate::ParameterError| SpecError::one(error.to_string());
         let mut drawn = draw(&suite.draws(domain), |_| {}).map_err(wrong)?;
         let chosen = spread(drawn.instances.len(), count);
         let whole = chosen.len() == drawn.instances.len();
@@ -175,7 +184,7 @@ impl ProblemSet {
         count: Option<usize>,
     ) -> Result<Self, SpecError> {
         if files.is_empty() {
-            return Err(SpecError(format!(
+            return Err(SpecError::one(format!(
                 "there are no problems to {label} with for `{name}`"
             )));
         }
@@ -262,7 +271,10 @@ impl Plan {
                 Some(select) => {
                     let set =
                         domain.set("select", select.suite, |own| &own.select, select.problems)?;
-                    Some((self.push_set(set), select.clone()))
+                    Some(SelectionTask {
+                        problems: self.push_set(set),
+                        spec: select.clone(),
+                    })
                 }
                 None => None,
             };
@@ -327,14 +339,14 @@ impl Plan {
     fn training(
         &self,
         problems: usize,
-        select: Option<(usize, SelectSpec)>,
+        select: Option<SelectionTask>,
         config: TrainConfig,
         seed: u64,
     ) -> TrainingTask {
         let set = &self.sets[problems];
-        let selected = select.as_ref().map(|(at, select)| {
-            let how = (select.every, select.max_evaluations);
-            (&self.sets[*at].key, how)
+        let selected = select.as_ref().map(|select| {
+            let how = (select.spec.every, select.spec.max_evaluations);
+            (&self.sets[select.problems].key, how)
         });
         let version = env!("CARGO_PKG_VERSION");
         let key = key(&("train", version, &set.key, selected, &config, seed));
@@ -360,11 +372,15 @@ impl Plan {
     ) -> EvaluationTask {
         let set = &self.sets[problems];
         let file = &set.problems[problem];
-        let mut planned = Evaluation::planned(
-            (&set.domain, &set.domain_text),
-            (&file.file, &file.text),
-            file.objects,
-        );
+        let domain = NamedText {
+            name: &set.domain,
+            text: &set.domain_text,
+        };
+        let text = NamedText {
+            name: &file.file,
+            text: &file.text,
+        };
+        let mut planned = Evaluation::planned(domain, text, file.objects);
         planned.heuristic = Some(heuristic.name().to_owned());
         planned.search = search.name().to_owned();
         planned.model = training.map(|at| {
@@ -407,16 +423,25 @@ impl Plan {
     }
 }
 
+/// A domain or a problem: its name in records, and its text.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedText<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
 impl Evaluation {
     /// A record of a run that has not been made: what is known before it.
-    pub fn planned(domain: (&str, &str), problem: (&str, &str), objects: usize) -> Self {
+    pub fn planned(domain: NamedText<'_>, problem: NamedText<'_>, objects: usize) -> Self {
         Self {
             format: RECORD_FORMAT,
             key: String::new(),
-            domain: domain.0.to_owned(),
-            domain_sha256: text_hash(domain.1.as_bytes()),
-            problem: problem.0.to_owned(),
-            problem_sha256: text_hash(problem.1.as_bytes()),
+            domain: domain.name.to_owned(),
+            domain_sha256: text_hash(domain.text.as_bytes()),
+            problem: problem.name.to_owned(),
+            problem_sha256: text_hash(problem.text.as_bytes()),
             objects,
             heuristic: None,
             model: None,
@@ -554,6 +579,8 @@ mod tests {
         assert!(message(preset).contains("no preset `best`"));
         let nothing = "title = 'x'\ndomains = ['blocks']\n";
         assert!(message(nothing).contains("nothing to do"));
+        let both = message("title = 'x'\ntrain.domain.gripper.layers = 6");
+        assert_eq!(both.lines().count(), 3, "{both}");
         let other = format!("{SMALL}\n[train.domain.gripper]\nlayers = 6\n");
         assert!(message(&other).contains("train.domain.gripper"));
         let setting = SMALL.replace("config.steps = 100", "config.strides = 100");

@@ -152,13 +152,19 @@ fn guided(search: SearchKind) -> bool {
     search.uses_heuristic() && !search.uses_weight()
 }
 
-/// What is wrong with an experiment.
+/// What is wrong with an experiment: everything, each in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpecError(pub String);
+pub struct SpecError(pub Vec<String>);
+
+impl SpecError {
+    pub(crate) fn one(problem: impl Into<String>) -> Self {
+        Self(vec![problem.into()])
+    }
+}
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.0.join("\n"))
     }
 }
 
@@ -169,65 +175,70 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// If it is not TOML, has fields that are not known, or asks for nothing.
+    /// If it is not TOML or has fields that are not known; else with everything in it that is wrong
+    /// or asks for nothing.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let spec: Self = toml::from_str(text).map_err(|error| SpecError(error.to_string()))?;
-        let wrong = |what: &str| Err(SpecError(what.to_owned()));
-        if spec.domains.is_empty() && spec.own.is_empty() {
-            return wrong("no domain is named: `domains` or `[own.NAME]`");
+        let spec: Self = toml::from_str(text).map_err(|error| SpecError::one(error.to_string()))?;
+        let problems = spec.problems();
+        if problems.is_empty() {
+            Ok(spec)
+        } else {
+            Err(SpecError(problems))
         }
-        if spec.heuristics.is_empty() {
-            return wrong("`heuristics` names none");
+    }
+
+    /// Everything that is wrong with it.
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut wrong = |what: &str| problems.push(what.to_owned());
+        if self.domains.is_empty() && self.own.is_empty() {
+            wrong("no domain is named: `domains` or `[own.NAME]`");
         }
-        let bases = spec
-            .evaluate
-            .as_ref()
-            .is_some_and(|evaluate| evaluate.bases);
-        if spec.seeds == 0 && !bases {
-            return wrong("there is nothing to do: `seeds` is 0 and no base is evaluated");
+        if self.heuristics.is_empty() {
+            wrong("`heuristics` names none");
         }
-        if spec
-            .evaluate
-            .as_ref()
-            .is_some_and(|evaluate| evaluate.searches.is_empty())
-        {
-            return wrong("`searches` names none");
+        let evaluate = self.evaluate.as_ref();
+        if self.seeds == 0 && !evaluate.is_some_and(|evaluate| evaluate.bases) {
+            wrong("there is nothing to do: `seeds` is 0 and no base is evaluated");
         }
-        for &search in spec.evaluate.iter().flat_map(|evaluate| &evaluate.searches) {
+        if evaluate.is_some_and(|evaluate| evaluate.searches.is_empty()) {
+            wrong("`searches` names none");
+        }
+        for &search in evaluate.iter().flat_map(|evaluate| &evaluate.searches) {
             if !guided(search) {
                 let all = SearchKind::ALL.into_iter().filter(|&kind| guided(kind));
                 let all: Vec<&str> = all.map(SearchKind::name).collect();
-                return Err(SpecError(format!(
+                wrong(&format!(
                     "`searches` names {search}; an experiment can have {}",
                     all.join(", ")
-                )));
+                ));
             }
         }
-        for name in spec.train.domain.keys() {
-            let known = spec.own.contains_key(name)
-                || spec.domains.iter().any(|domain| domain.as_str() == name);
+        for name in self.train.domain.keys() {
+            let known = self.own.contains_key(name)
+                || self.domains.iter().any(|domain| domain.as_str() == name);
             if !known {
-                return Err(SpecError(format!(
+                wrong(&format!(
                     "[train.domain.{name}] is for a domain that the experiment does not have"
-                )));
+                ));
             }
         }
-        for domain in &spec.domains {
-            if spec.own.contains_key(domain.as_str()) {
-                return Err(SpecError(format!(
+        for domain in &self.domains {
+            if self.own.contains_key(domain.as_str()) {
+                wrong(&format!(
                     "`{domain}` is named twice: give your own another name"
-                )));
+                ));
             }
         }
-        for name in spec
-            .domains
-            .iter()
-            .map(|domain| domain.as_str())
-            .chain(spec.own.keys().map(String::as_str))
-        {
-            spec.config(name, HeuristicKind::Ff)?;
+        let ours = self.domains.iter().map(|domain| domain.as_str());
+        for name in ours.chain(self.own.keys().map(String::as_str)) {
+            // What is wrong for all domains is told once.
+            if let Err(error) = self.config(name, HeuristicKind::default()) {
+                problems.extend(error.0);
+                problems.dedup();
+            }
         }
-        Ok(spec)
+        problems
     }
 
     /// Whether a setting of training is given for a domain, not left to the preset.
@@ -243,12 +254,12 @@ impl Spec {
     /// If there is no such preset, or a setting is wrong.
     pub fn config(&self, domain: &str, heuristic: HeuristicKind) -> Result<TrainConfig, SpecError> {
         let preset = TrainConfig::preset(&self.train.preset).ok_or_else(|| {
-            SpecError(format!(
+            SpecError::one(format!(
                 "there is no preset `{}`; there are default, reference, paper",
                 self.train.preset
             ))
         })?;
-        let wrong = |error: &dyn fmt::Display| SpecError(format!("[train.config]: {error}"));
+        let wrong = |error: &dyn fmt::Display| SpecError::one(format!("[train.config]: {error}"));
         let mut table = toml::Table::try_from(&preset).map_err(|error| wrong(&error))?;
         table.extend(self.train.config.clone());
         if let Some(own) = self.train.domain.get(domain) {

@@ -1,7 +1,7 @@
 //! The tables as CSV, every number with as many digits as there are.
 
 use super::text::csv as field;
-use super::{Content, Row, Section};
+use super::{Content, Row, Section, TrainingSection};
 use crate::paper::{self, PaperDomain};
 use crate::record::Outcome;
 use crate::statistics::Method;
@@ -42,8 +42,8 @@ fn shown<T: ToString>(value: Option<T>) -> String {
 /// The first fields of a row: group, domain, heuristic.
 fn place(content: &Content<'_>, section: &Section<'_>, row: &Row<'_>) -> Vec<String> {
     vec![
-        content.book.groups[section.group].label.clone(),
-        content.book.domains[row.pair.domain].label.clone(),
+        content.index.groups[section.group].label.clone(),
+        content.index.domains[row.pair.domain].label.clone(),
         row.pair.heuristic.to_owned(),
     ]
 }
@@ -54,11 +54,11 @@ fn paper_of(
     section: &Section<'_>,
     row: &Row<'_>,
 ) -> Option<(&'static PaperDomain, usize)> {
-    let search = content.book.groups[section.group].search;
-    if !content.book.searches[search].as_in_paper() {
+    let search = content.index.groups[section.group].search;
+    if !content.index.searches[search].as_in_paper() {
         return None;
     }
-    let domain = content.book.domains[row.pair.domain].paper?;
+    let domain = content.index.domains[row.pair.domain].paper?;
     Some((domain, paper::column(row.pair.heuristic)?))
 }
 
@@ -149,10 +149,10 @@ pub(super) fn wins(content: &Content<'_>) -> String {
             wins.problems.to_string(),
             wins.seeds.to_string(),
             wins.best_seed.to_string(),
-            wins.best.0.to_string(),
-            wins.best.1.to_string(),
-            number(wins.mean.0),
-            number(wins.mean.1),
+            wins.best.learned.to_string(),
+            wins.best.base.to_string(),
+            number(wins.mean.learned),
+            number(wins.mean.base),
             shown(paper.map(|wins| wins.0)),
             shown(paper.map(|wins| wins.1)),
         ]);
@@ -176,14 +176,14 @@ pub(super) fn goals(content: &Content<'_>) -> String {
         "paper_mean",
         "paper_standard_deviation",
     ]);
-    for (variant, rows) in &content.training {
+    for TrainingSection { variant, rows } in &content.training {
         for row in rows {
-            let domain = &content.book.domains[row.domain];
+            let domain = &content.index.domains[row.domain];
             for cell in &row.cells {
                 let paper = domain.paper.zip(paper::column(cell.heuristic));
                 let paper = paper.map(|(paper, column)| paper.goals[column]);
                 table.row(&[
-                    content.book.variants[*variant].clone(),
+                    content.index.variants[*variant].clone(),
                     domain.label.clone(),
                     cell.heuristic.to_owned(),
                     cell.runs.len().to_string(),
@@ -191,8 +191,8 @@ pub(super) fn goals(content: &Content<'_>) -> String {
                     number(cell.mean),
                     maybe(cell.deviation, number),
                     cell.best.to_string(),
-                    maybe(cell.test, |(p, _)| format!("{p:e}")),
-                    maybe(cell.test, |(_, method)| method_word(method).to_owned()),
+                    maybe(cell.test, |test| format!("{:e}", test.p)),
+                    maybe(cell.test, |test| method_word(test.method).to_owned()),
                     maybe(paper, |paper| number(paper.0)),
                     maybe(paper, |paper| number(paper.1)),
                 ]);
@@ -228,13 +228,13 @@ pub(super) fn objects(content: &Content<'_>) -> String {
             let mut fields = place(content, section, row);
             fields.extend([
                 shown(row.threshold),
-                bin.objects.0.to_string(),
-                bin.objects.1.to_string(),
+                bin.objects.least.to_string(),
+                bin.objects.most.to_string(),
                 bin.problems.to_string(),
                 shown(bin.base),
-                shown(bin.learned.map(|learned| learned.0)),
-                maybe(bin.learned, |learned| number(learned.1)),
-                shown(bin.learned.map(|learned| learned.2)),
+                shown(bin.learned.map(|learned| learned.least)),
+                maybe(bin.learned, |learned| number(learned.mean)),
+                shown(bin.learned.map(|learned| learned.most)),
             ]);
             table.row(&fields);
         }
@@ -313,17 +313,17 @@ pub(super) fn runs(content: &Content<'_>) -> String {
         "error",
         "key",
     ]);
-    for run in &content.book.runs {
+    for run in &content.index.runs {
         let record = run.record;
         let model = record.model.as_ref();
         table.row(&[
-            content.book.domains[run.domain].label.clone(),
+            content.index.domains[run.domain].label.clone(),
             record.problem.clone(),
             record.objects.to_string(),
             record.configuration(),
             shown(model.map(|model| model.seed)),
             maybe(run.variant, |variant| {
-                content.book.variants[variant].clone()
+                content.index.variants[variant].clone()
             }),
             record.search.clone(),
             shown(record.weight),
@@ -372,13 +372,13 @@ pub(super) fn trainings(content: &Content<'_>) -> String {
         "machine",
         "key",
     ]);
-    for run in &content.book.trainings {
+    for run in &content.index.trainings {
         let record = run.record;
         table.row(&[
-            content.book.domains[run.domain].label.clone(),
+            content.index.domains[run.domain].label.clone(),
             record.heuristic.clone(),
             record.seed.to_string(),
-            content.book.variants[run.variant].clone(),
+            content.index.variants[run.variant].clone(),
             record.problems.to_string(),
             record.steps.to_string(),
             record.goals.to_string(),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::book::Book;
 use super::goals::{GoalsRow, curves};
 use super::heuristics::{class_of, heuristic_order, shape};
+use super::objects::{Sizes, Solved};
 use super::pair::Pair;
+use super::record_index::RecordIndex;
 use super::svg::{Axis, Plot, short};
 use super::text::{html, integer, link, percent, tenths};
 use super::{Content, Row, Section};
@@ -15,14 +16,19 @@ const MOST_IN_A_LINK: usize = 40;
 
 /// The part of a link that names the group, where there are several.
 pub(super) fn group_in_link(content: &Content<'_>, section: &Section<'_>) -> String {
-    match content.book.groups.len() {
+    match content.index.groups.len() {
         1 => String::new(),
         _ => format!("group={}&", section.group),
     }
 }
 
-/// One mark of a scatter plot: heuristic, whether of the best seed, and the pixel.
-type Spot<'r> = ((usize, &'r str), i64, i64);
+/// One mark of a scatter plot: the heuristic and the pixel.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Spot<'r> {
+    heuristic: (usize, &'r str),
+    x: i64,
+    y: i64,
+}
 
 /// Evaluations of GBFS(h) against those of GBFS(H), every seed a mark, failures on the border.
 /// Runs at the same pixel are one mark.
@@ -75,7 +81,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
 
     let mut words = Vec::new();
     let domain = compared[0].pair.domain;
-    let label = &content.book.domains[domain].label;
+    let label = &content.index.domains[domain].label;
     for best in [false, true] {
         let mut spots: BTreeMap<Spot<'_>, Vec<usize>> = BTreeMap::new();
         for row in &compared {
@@ -87,11 +93,11 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
                 }
                 for (at, (h, ours)) in base.iter().zip(&series.runs).enumerate() {
                     let value = |run| Pair::solved_with(run).map_or(border, |count| count as f64);
-                    let spot = (
-                        heuristic_order(row.pair.heuristic),
-                        axis.x(value(h)).round() as i64,
-                        axis.y(value(ours)).round() as i64,
-                    );
+                    let spot = Spot {
+                        heuristic: heuristic_order(row.pair.heuristic),
+                        x: axis.x(value(h)).round() as i64,
+                        y: axis.y(value(ours)).round() as i64,
+                    };
                     let problems = spots.entry(spot).or_default();
                     let problem = row.pair.problems[at];
                     if !problems.contains(&problem) && problems.len() <= MOST_IN_A_LINK {
@@ -102,7 +108,8 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
         }
         let group = group_in_link(content, section);
         let mut open = "";
-        for (((_, heuristic), x, y), mut problems) in spots {
+        for (spot, mut problems) in spots {
+            let (heuristic, x, y) = (spot.heuristic.1, spot.x, spot.y);
             if heuristic != open {
                 let end = if open.is_empty() { "" } else { "</g>" };
                 let class = if best { "best" } else { "seed" };
@@ -138,7 +145,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
         if let Some(wins) = &row.wins {
             words.push(format!(
                 "{}: H of the best seed has fewer evaluations on {} problems, h on {}",
-                row.pair.heuristic, wins.best.0, wins.best.1
+                row.pair.heuristic, wins.best.learned, wins.best.base
             ));
         }
     }
@@ -152,7 +159,7 @@ pub(super) fn scatter(content: &Content<'_>, section: &Section<'_>, rows: &[&Row
 }
 
 /// The rate of problems solved against the number of objects.
-pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
+pub(super) fn solved_by_objects(index: &RecordIndex<'_>, rows: &[&Row<'_>]) -> String {
     let sizes: Vec<f64> = rows
         .iter()
         .flat_map(|row| row.bins.iter().map(super::objects::Bin::middle))
@@ -188,8 +195,9 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
             .collect();
         let band: Vec<(f64, f64, f64)> = learned
             .iter()
-            .map(|(bin, (low, _, high))| {
-                let [low, high] = [*low, *high].map(|count| share(count as f64, bin.problems));
+            .map(|(bin, solved)| {
+                let [low, high] =
+                    [solved.least, solved.most].map(|count| share(count as f64, bin.problems));
                 (bin.middle(), low, high)
             })
             .collect();
@@ -202,13 +210,15 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
         plot.line("base", &base);
         let means: Vec<(f64, f64)> = learned
             .iter()
-            .map(|(bin, (_, mean, _))| (bin.middle(), share(*mean, bin.problems)))
+            .map(|(bin, solved)| (bin.middle(), share(solved.mean, bin.problems)))
             .collect();
         plot.line("learned", &means);
         for bin in &row.bins {
-            let size = match bin.objects {
-                (from, to) if from == to => format!("{from} objects"),
-                (from, to) => format!("{from} to {to} objects"),
+            let Sizes { least, most } = bin.objects;
+            let size = if least == most {
+                format!("{least} objects")
+            } else {
+                format!("{least} to {most} objects")
             };
             if let Some(solved) = bin.base {
                 let rate = share(solved as f64, bin.problems);
@@ -217,10 +227,10 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
                 plot.mark(heuristic, bin.middle(), rate, &words);
                 plot.push("</g>");
             }
-            if let Some((low, mean, high)) = bin.learned {
+            if let Some(Solved { least, mean, most }) = bin.learned {
                 let rate = share(mean, bin.problems);
                 let words = format!(
-                    "H-{heuristic}, {size}: {} of {} solved in the mean, {low} to {high} over seeds",
+                    "H-{heuristic}, {size}: {} of {} solved in the mean, {least} to {most} over seeds",
                     tenths(mean),
                     bin.problems
                 );
@@ -240,7 +250,7 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
             ));
         }
     }
-    let label = &book.domains[first.pair.domain].label;
+    let label = &index.domains[first.pair.domain].label;
     let heading = match first.threshold {
         Some(most) => format!("Solved within {} evaluations, by size", integer(most)),
         None => "Solved, by size".to_owned(),
@@ -255,14 +265,14 @@ pub(super) fn solved_by_objects(book: &Book<'_>, rows: &[&Row<'_>]) -> String {
 }
 
 /// Goals reached up to each step of training.
-pub(super) fn cumulative_goals(book: &Book<'_>, row: &GoalsRow<'_>) -> String {
+pub(super) fn cumulative_goals(index: &RecordIndex<'_>, row: &GoalsRow<'_>) -> String {
     let curves = curves(row);
     let points = || curves.iter().flat_map(|curve| &curve.points);
     if curves.is_empty() {
         return String::new();
     }
-    let steps = points().map(|point| point.0).fold(1.0, f64::max);
-    let goals = points().map(|point| point.3).fold(1.0, f64::max);
+    let steps = points().map(|point| point.step).fold(1.0, f64::max);
+    let goals = points().map(|point| point.most).fold(1.0, f64::max);
     let mut plot = Plot::new(Axis::linear(0.0, steps), Axis::linear(0.0, goals * 1.04));
     plot.frame("training step", "goals", short, short);
     for curve in &curves {
@@ -270,21 +280,17 @@ pub(super) fn cumulative_goals(book: &Book<'_>, row: &GoalsRow<'_>) -> String {
         let band: Vec<(f64, f64, f64)> = curve
             .points
             .iter()
-            .map(|&(step, low, _, high)| (step, low, high))
+            .map(|at| (at.step, at.least, at.most))
             .collect();
         plot.band(&band);
-        let means: Vec<(f64, f64)> = curve
-            .points
-            .iter()
-            .map(|&(step, _, mean, _)| (step, mean))
-            .collect();
+        let means: Vec<(f64, f64)> = curve.points.iter().map(|at| (at.step, at.mean)).collect();
         plot.line("learned", &means);
-        for (step, _, mean, _) in curve.points.iter().skip(10).step_by(10) {
+        for at in curve.points.iter().skip(10).step_by(10) {
             let words = format!(
-                "{}, step {step:.0}: {mean:.0} goals in the mean",
-                curve.heuristic
+                "{}, step {:.0}: {:.0} goals in the mean",
+                curve.heuristic, at.step, at.mean
             );
-            plot.mark(curve.heuristic, *step, *mean, &words);
+            plot.mark(curve.heuristic, at.step, at.mean, &words);
         }
         plot.push("</g>");
     }
@@ -297,7 +303,7 @@ pub(super) fn cumulative_goals(book: &Book<'_>, row: &GoalsRow<'_>) -> String {
         "Goals in training",
         &format!(
             "{}: goals reached in training by step; at the end {}.",
-            book.domains[row.domain].label,
+            index.domains[row.domain].label,
             words.join(", ")
         ),
     )

@@ -1,9 +1,9 @@
 //! Goals reached in training: the table, and how they grow step by step.
 
-use super::book::Book;
 use super::heuristics::heuristic_order;
-use crate::record::Training;
-use crate::statistics::{Method, mean, rank_sum, standard_deviation};
+use super::record_index::RecordIndex;
+use crate::record::{CurvePoint, Training};
+use crate::statistics::{RankSum, mean, rank_sum, standard_deviation};
 
 /// From this p-value on, two heuristics count as equally good.
 pub(super) const SIGNIFICANT: f64 = 0.05;
@@ -18,7 +18,7 @@ pub(super) struct Goals<'a> {
     /// The largest mean of the domain, or not significantly below it.
     pub(super) best: bool,
     /// The test against the heuristic of the largest mean; `None` for that one itself.
-    pub(super) test: Option<(f64, Method)>,
+    pub(super) test: Option<RankSum>,
     pub(super) cpu_seconds: f64,
     /// Of wall-clock time inside the process.
     pub(super) network_share: f64,
@@ -31,9 +31,9 @@ pub(super) struct GoalsRow<'a> {
 }
 
 /// The rows of one way of training.
-pub(super) fn goals<'a>(book: &Book<'a>, variant: usize) -> Vec<GoalsRow<'a>> {
+pub(super) fn goals<'a>(index: &RecordIndex<'a>, variant: usize) -> Vec<GoalsRow<'a>> {
     let mut rows: Vec<GoalsRow<'a>> = Vec::new();
-    for run in book.trainings.iter().filter(|run| run.variant == variant) {
+    for run in index.trainings.iter().filter(|run| run.variant == variant) {
         if rows.last().is_none_or(|row| row.domain != run.domain) {
             rows.push(GoalsRow {
                 domain: run.domain,
@@ -109,16 +109,23 @@ fn compare(cells: &mut [Goals<'_>]) {
             continue;
         }
         let test = rank_sum(&goals[place], &goals[top]);
-        cell.test = test.map(|test| (test.p, test.method));
+        cell.test = test;
         cell.best = test.is_some_and(|test| test.p >= SIGNIFICANT);
     }
 }
 
-/// Goals by step over the seeds: least, mean and most.
+/// Goals up to a step, over the seeds.
+pub(super) struct OverSeeds {
+    pub(super) step: f64,
+    pub(super) least: f64,
+    pub(super) mean: f64,
+    pub(super) most: f64,
+}
+
+/// Goals by step over the seeds.
 pub(super) struct Curve<'a> {
     pub(super) heuristic: &'a str,
-    /// step, least, mean, most
-    pub(super) points: Vec<(f64, f64, f64, f64)>,
+    pub(super) points: Vec<OverSeeds>,
 }
 
 /// Points of a drawn curve.
@@ -132,7 +139,7 @@ pub(super) fn curves<'a>(row: &GoalsRow<'a>) -> Vec<Curve<'a>> {
         let end = cell
             .runs
             .iter()
-            .map(|run| run.curve.last().map_or(0, |point| point.0))
+            .map(|run| run.curve.last().map_or(0, |point| point.step))
             .min();
         let Some(end) = end.filter(|&end| end > 0) else {
             continue;
@@ -143,7 +150,12 @@ pub(super) fn curves<'a>(row: &GoalsRow<'a>) -> Vec<Curve<'a>> {
                 let at = values(&cell.runs, |run| goals_at(&run.curve, step));
                 let least = at.iter().copied().fold(f64::INFINITY, f64::min);
                 let most = at.iter().copied().fold(0.0, f64::max);
-                (step, least, mean(&at).unwrap_or_default(), most)
+                OverSeeds {
+                    step,
+                    least,
+                    mean: mean(&at).unwrap_or_default(),
+                    most,
+                }
             })
             .collect();
         curves.push(Curve {
@@ -156,19 +168,19 @@ pub(super) fn curves<'a>(row: &GoalsRow<'a>) -> Vec<Curve<'a>> {
 }
 
 /// Goals at a step, between two points of the curve as a straight line; it begins at (0, 0).
-fn goals_at(curve: &[(u64, u64)], step: f64) -> f64 {
-    let after = curve.partition_point(|point| (point.0 as f64) < step);
+fn goals_at(curve: &[CurvePoint], step: f64) -> f64 {
+    let after = curve.partition_point(|point| (point.step as f64) < step);
     let before = match after {
-        0 => (0, 0),
+        0 => CurvePoint::default(),
         after => curve[after - 1],
     };
     let Some(&next) = curve.get(after) else {
-        return before.1 as f64;
+        return before.goals as f64;
     };
-    let width = next.0.saturating_sub(before.0) as f64;
+    let width = next.step.saturating_sub(before.step) as f64;
     if width == 0.0 {
-        return next.1 as f64;
+        return next.goals as f64;
     }
-    let share = (step - before.0 as f64) / width;
-    before.1 as f64 + share * (next.1 as f64 - before.1 as f64)
+    let share = (step - before.step as f64) / width;
+    before.goals as f64 + share * (next.goals as f64 - before.goals as f64)
 }

@@ -63,8 +63,8 @@ pub(super) fn coverage(content: &Content<'_>) -> String {
          % dagger: both solve 90 % or more, too easy to tell. Needs booktabs.\n",
     );
     for section in &content.sections {
-        let group = &content.book.groups[section.group];
-        let beside = content.book.searches[group.search].as_in_paper();
+        let group = &content.index.groups[section.group];
+        let beside = content.index.searches[group.search].as_in_paper();
         let names = heuristics(section);
         let mut header = String::from("domain (problems)");
         for letter in ['h', 'H'] {
@@ -74,7 +74,7 @@ pub(super) fn coverage(content: &Content<'_>) -> String {
         }
         let mut rows = Vec::new();
         for domain in domains(section) {
-            let label = &content.book.domains[domain].label;
+            let label = &content.index.domains[domain].label;
             let of = |name: &str| row_of(section, domain, name).map(|row| &row.coverage);
             let problems = names.iter().filter_map(|name| of(name)).map(|c| c.problems);
             let problems = problems.max().unwrap_or(0);
@@ -113,7 +113,7 @@ pub(super) fn coverage(content: &Content<'_>) -> String {
                 row.push_str(&format!(" & {}", cell.as_deref().unwrap_or(NOTHING)));
             }
             rows.push(row);
-            if let Some(paper) = content.book.domains[domain].paper.filter(|_| beside) {
+            if let Some(paper) = content.index.domains[domain].paper.filter(|_| beside) {
                 rows.push(paper_coverage(paper, &names));
             }
         }
@@ -152,8 +152,8 @@ pub(super) fn wins(content: &Content<'_>) -> String {
          % Ties and problems failed by both are left out. Needs booktabs.\n",
     );
     for section in &content.sections {
-        let group = &content.book.groups[section.group];
-        let beside = content.book.searches[group.search].as_in_paper();
+        let group = &content.index.groups[section.group];
+        let beside = content.index.searches[group.search].as_in_paper();
         let names: Vec<&str> = heuristics(section)
             .into_iter()
             .filter(|name| {
@@ -170,15 +170,15 @@ pub(super) fn wins(content: &Content<'_>) -> String {
         }
         let mut rows = Vec::new();
         for domain in domains(section) {
-            let mut row = escape(&content.book.domains[domain].label);
+            let mut row = escape(&content.index.domains[domain].label);
             for name in &names {
                 let wins = row_of(section, domain, name).and_then(|row| row.wins.as_ref());
                 row.push_str(&wins.map_or(format!(" & {NOTHING} & {NOTHING}"), |wins| {
-                    format!(" & {} & {}", wins.best.0, wins.best.1)
+                    format!(" & {} & {}", wins.best.learned, wins.best.base)
                 }));
             }
             rows.push(row);
-            if let Some(paper) = content.book.domains[domain].paper.filter(|_| beside) {
+            if let Some(paper) = content.index.domains[domain].paper.filter(|_| beside) {
                 let mut row = String::from("\\quad\\footnotesize paper");
                 for name in &names {
                     let wins = paper::column(name).map(|column| paper.wins[column]);
@@ -203,8 +203,9 @@ pub(super) fn goals(content: &Content<'_>) -> String {
          % Bold: the best of a row, and what does not differ from it significantly\n\
          % (two-sided Wilcoxon rank-sum test, p >= 0.05). Needs booktabs.\n",
     );
-    for (variant, training) in &content.training {
+    for training in &content.training {
         let mut names: Vec<&str> = training
+            .rows
             .iter()
             .flat_map(|row| row.cells.iter().map(|cell| cell.heuristic))
             .collect();
@@ -215,8 +216,8 @@ pub(super) fn goals(content: &Content<'_>) -> String {
             header.push_str(&format!(" & {}", symbol('h', name)));
         }
         let mut rows = Vec::new();
-        for row in training {
-            let domain = &content.book.domains[row.domain];
+        for row in &training.rows {
+            let domain = &content.index.domains[row.domain];
             let mut line = escape(&domain.label);
             for name in &names {
                 let cell = row.cells.iter().find(|cell| cell.heuristic == *name);
@@ -246,7 +247,7 @@ pub(super) fn goals(content: &Content<'_>) -> String {
             }
         }
         let columns = format!("l{}", "r".repeat(names.len()));
-        let title = match content.book.variants[*variant].as_str() {
+        let title = match content.index.variants[training.variant].as_str() {
             "" => "all training",
             label => label,
         };

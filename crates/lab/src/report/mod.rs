@@ -5,7 +5,6 @@
 //! are computed, and then written down. Nothing depends on the order of the records, on a clock or
 //! on the machine. `docs/report.md` says what each number means.
 
-mod book;
 mod coverage;
 mod csv;
 mod figures;
@@ -15,6 +14,7 @@ mod latex;
 mod objects;
 mod page;
 mod pair;
+mod record_index;
 mod runs;
 mod summary;
 mod svg;
@@ -26,7 +26,7 @@ mod wins;
 
 use std::collections::BTreeMap;
 
-use self::book::Book;
+use self::record_index::RecordIndex;
 pub use self::text::integer;
 use crate::record::{Evaluation, Training};
 
@@ -66,19 +66,25 @@ struct Section<'a> {
     rows: Vec<Row<'a>>,
 }
 
+/// The rows of a way of training.
+struct TrainingSection<'a> {
+    variant: usize,
+    rows: Vec<goals::GoalsRow<'a>>,
+}
+
 /// All that a report says.
 struct Content<'a> {
-    book: &'a Book<'a>,
+    index: &'a RecordIndex<'a>,
     sections: Vec<Section<'a>>,
     /// One for each way of training that has records.
-    training: Vec<(usize, Vec<goals::GoalsRow<'a>>)>,
+    training: Vec<TrainingSection<'a>>,
 }
 
 impl<'a> Content<'a> {
-    fn new(book: &'a Book<'a>, options: &ReportOptions) -> Self {
-        let sections = book.groups.iter().enumerate().map(|(place, group)| {
-            let rows = pair::pairs(book, group).into_iter().map(|pair| {
-                let domain = &book.domains[pair.domain];
+    fn new(index: &'a RecordIndex<'a>, options: &ReportOptions) -> Self {
+        let sections = index.groups.iter().enumerate().map(|(place, group)| {
+            let rows = pair::pairs(index, group).into_iter().map(|pair| {
+                let domain = &index.domains[pair.domain];
                 let own = |name: &str| options.thresholds.get(name).copied();
                 let in_pddl = domain.paper.and_then(|paper| {
                     own(paper.name).or_else(|| paper.also.iter().find_map(|name| own(name)))
@@ -99,11 +105,14 @@ impl<'a> Content<'a> {
                 rows: rows.collect(),
             }
         });
-        let training = (0..book.variants.len())
-            .map(|variant| (variant, goals::goals(book, variant)))
-            .filter(|(_, rows)| !rows.is_empty());
+        let training = (0..index.variants.len())
+            .map(|variant| TrainingSection {
+                variant,
+                rows: goals::goals(index, variant),
+            })
+            .filter(|section| !section.rows.is_empty());
         Self {
-            book,
+            index,
             sections: sections.collect(),
             training: training.collect(),
         }
@@ -116,9 +125,10 @@ impl<'a> Content<'a> {
         domain: usize,
         heuristic: &str,
     ) -> Option<&goals::Goals<'a>> {
-        let variant = self.book.groups[section.group].variant?;
-        let (_, rows) = self.training.iter().find(|(found, _)| *found == variant)?;
-        let row = rows.iter().find(|row| row.domain == domain)?;
+        let variant = self.index.groups[section.group].variant?;
+        let mut training = self.training.iter();
+        let training = training.find(|training| training.variant == variant)?;
+        let row = training.rows.iter().find(|row| row.domain == domain)?;
         row.cells.iter().find(|cell| cell.heuristic == heuristic)
     }
 }
@@ -129,8 +139,8 @@ pub fn render(
     trainings: &[Training],
     options: &ReportOptions,
 ) -> Report {
-    let book = Book::new(evaluations, trainings);
-    let content = Content::new(&book, options);
+    let index = RecordIndex::new(evaluations, trainings);
+    let content = Content::new(&index, options);
     let files = [
         ("index.html", page::page(&content, options)),
         ("coverage.csv", csv::coverage(&content)),

@@ -1,8 +1,8 @@
 //! The rate of problems solved against the number of objects: does what is learnt carry over to
 //! larger problems?
 
-use super::book::Domain;
 use super::pair::Pair;
+use super::record_index::Domain;
 use crate::record::Evaluation;
 use crate::statistics::mean;
 
@@ -12,24 +12,37 @@ const MOST_POINTS: usize = 16;
 /// Bins, where there are too many object counts.
 const BINS: usize = 10;
 
+/// Numbers of objects, both ends included.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) least: usize,
+    pub(super) most: usize,
+}
+
+/// Problems solved by H: with the worst seed, in the mean, with the best seed.
+#[derive(Clone, Copy)]
+pub(super) struct Solved {
+    pub(super) least: usize,
+    pub(super) mean: f64,
+    pub(super) most: usize,
+}
+
 /// Problems of similar size.
 pub(super) struct Bin {
-    /// The least and the most objects.
-    pub(super) objects: (usize, usize),
+    pub(super) objects: Sizes,
     pub(super) problems: usize,
     pub(super) base: Option<usize>,
-    /// Solved by H: of the worst seed, in the mean, of the best seed.
-    pub(super) learned: Option<(usize, f64, usize)>,
+    pub(super) learned: Option<Solved>,
 }
 
 impl Bin {
     pub(super) fn middle(&self) -> f64 {
-        (self.objects.0 + self.objects.1) as f64 / 2.0
+        (self.objects.least + self.objects.most) as f64 / 2.0
     }
 }
 
 /// The bins of a domain: the same for all its pairs.
-pub(super) fn edges(domain: &Domain) -> Vec<(usize, usize)> {
+pub(super) fn edges(domain: &Domain) -> Vec<Sizes> {
     let mut counts: Vec<usize> = domain.problems.iter().map(|p| p.objects).collect();
     counts.sort_unstable();
     counts.dedup();
@@ -37,12 +50,21 @@ pub(super) fn edges(domain: &Domain) -> Vec<(usize, usize)> {
         return Vec::new();
     };
     if counts.len() <= MOST_POINTS {
-        return counts.into_iter().map(|count| (count, count)).collect();
+        return counts
+            .into_iter()
+            .map(|count| Sizes {
+                least: count,
+                most: count,
+            })
+            .collect();
     }
     let width = (most - least + 1).div_ceil(BINS);
     (0..BINS)
-        .map(|bin| (least + bin * width, least + (bin + 1) * width - 1))
-        .filter(|(from, _)| *from <= most)
+        .map(|bin| Sizes {
+            least: least + bin * width,
+            most: least + (bin + 1) * width - 1,
+        })
+        .filter(|sizes| sizes.least <= most)
         .collect()
 }
 
@@ -50,7 +72,7 @@ pub(super) fn edges(domain: &Domain) -> Vec<(usize, usize)> {
 pub(super) fn objects(
     pair: &Pair<'_>,
     domain: &Domain,
-    edges: &[(usize, usize)],
+    edges: &[Sizes],
     threshold: Option<u64>,
 ) -> Vec<Bin> {
     let counts = |run: &Evaluation| {
@@ -58,11 +80,11 @@ pub(super) fn objects(
             .is_some_and(|evaluations| threshold.is_none_or(|most| evaluations <= most))
     };
     let mut bins = Vec::new();
-    for &(from, to) in edges {
+    for &sizes in edges {
         let here: Vec<usize> = (0..pair.problems.len())
             .filter(|&place| {
                 let objects = domain.problems[pair.problems[place]].objects;
-                from <= objects && objects <= to
+                sizes.least <= objects && objects <= sizes.most
             })
             .collect();
         if here.is_empty() {
@@ -74,12 +96,12 @@ pub(super) fn objects(
         let least = seeds.iter().min();
         let most = seeds.iter().max();
         bins.push(Bin {
-            objects: (from, to),
+            objects: sizes,
             problems: here.len(),
             base: pair.base.as_deref().map(solved),
             learned: mean(&shares)
                 .zip(least.zip(most))
-                .map(|(mean, (least, most))| (*least, mean, *most)),
+                .map(|(mean, (&least, &most))| Solved { least, mean, most }),
         });
     }
     bins

@@ -21,8 +21,10 @@ fn legend(content: &Content<'_>) -> String {
         .sections
         .iter()
         .flat_map(|section| section.rows.iter().map(|row| row.pair.heuristic))
-        .chain(content.training.iter().flat_map(|(_, rows)| {
-            rows.iter()
+        .chain(content.training.iter().flat_map(|training| {
+            training
+                .rows
+                .iter()
                 .flat_map(|row| row.cells.iter().map(|cell| cell.heuristic))
         }))
         .collect();
@@ -50,15 +52,15 @@ fn legend(content: &Content<'_>) -> String {
 
 /// The figures of a group, domain by domain.
 fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> String {
-    let variant = content.book.groups[section.group].variant;
+    let variant = content.index.groups[section.group].variant;
     let training = content
         .training
         .iter()
-        .find(|(found, _)| Some(*found) == variant);
+        .find(|training| Some(training.variant) == variant);
     let training = training.or(content.training.first()).filter(|_| with_goals);
     let mut places: BTreeSet<usize> = domains(section).into_iter().collect();
-    if let Some((_, rows)) = training {
-        places.extend(rows.iter().map(|row| row.domain));
+    if let Some(training) = training {
+        places.extend(training.rows.iter().map(|row| row.domain));
     }
     // Domains with a single figure share lines.
     let (mut text, mut single) = (String::new(), String::new());
@@ -69,12 +71,13 @@ fn cards(content: &Content<'_>, section: &Section<'_>, with_goals: bool) -> Stri
             .filter(|row| row.pair.domain == domain)
             .collect();
         let mut figures = scatter(content, section, &rows);
-        figures.push_str(&solved_by_objects(content.book, &rows));
-        let goals = training.and_then(|(_, rows)| rows.iter().find(|row| row.domain == domain));
+        figures.push_str(&solved_by_objects(content.index, &rows));
+        let goals =
+            training.and_then(|training| training.rows.iter().find(|row| row.domain == domain));
         if let Some(row) = goals {
-            figures.push_str(&cumulative_goals(content.book, row));
+            figures.push_str(&cumulative_goals(content.index, row));
         }
-        let card = card(&content.book.domains[domain].label, &figures);
+        let card = card(&content.index.domains[domain].label, &figures);
         match figures.matches("<figure").count() {
             0 => {}
             1 => single.push_str(&card),
@@ -129,7 +132,7 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
         }
         let marked = |mark: Mark| -> Vec<String> {
             let of = rows.iter().filter(|row| row.coverage.mark == mark);
-            of.map(|row| html(&content.book.domains[row.pair.domain].label))
+            of.map(|row| html(&content.index.domains[row.pair.domain].label))
                 .collect()
         };
         let mut parts = Vec::new();
@@ -153,7 +156,10 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
                 .map(|wins| of(wins) as u64)
                 .sum()
         };
-        let (fewer, more) = (count(|wins| wins.best.0), count(|wins| wins.best.1));
+        let (fewer, more) = (
+            count(|wins| wins.best.learned),
+            count(|wins| wins.best.base),
+        );
         items.push_str(&format!(
             "<li class=\"k-{}\"><span class=\"key\">{}</span>: <i>H</i> {}. Its best seeds need fewer evaluations on {}, more on {}.</li>",
             class_of(name),
@@ -170,12 +176,12 @@ fn findings(content: &Content<'_>, section: &Section<'_>) -> String {
 }
 
 fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
-    let search = content.book.groups[section.group].search;
-    let beside = content.book.searches[search].as_in_paper()
+    let search = content.index.groups[section.group].search;
+    let beside = content.index.searches[search].as_in_paper()
         && section
             .rows
             .iter()
-            .any(|row| content.book.domains[row.pair.domain].paper.is_some());
+            .any(|row| content.index.domains[row.pair.domain].paper.is_some());
     let learned = section
         .rows
         .iter()
@@ -201,7 +207,7 @@ fn group_tables(content: &Content<'_>, section: &Section<'_>) -> String {
 
 fn goals_table(content: &Content<'_>, place: usize) -> String {
     let steps: BTreeSet<u64> = content.training[place]
-        .1
+        .rows
         .iter()
         .flat_map(|row| {
             row.cells
@@ -210,7 +216,10 @@ fn goals_table(content: &Content<'_>, place: usize) -> String {
         })
         .collect();
     let steps: Vec<String> = steps.into_iter().map(integer).collect();
-    let cells = content.training[place].1.iter().flat_map(|row| &row.cells);
+    let cells = content.training[place]
+        .rows
+        .iter()
+        .flat_map(|row| &row.cells);
     let seeds = cells.map(|cell| cell.runs.len()).max().unwrap_or(0);
     format!(
         "<h3>Goals reached in training</h3>{}<p class=\"note\">{GOALS_NOTE} Ours: {} steps, {}; the paper: 20 seeds (50,000 steps in its text, 10,000 in the program that gives its numbers).</p>",
@@ -222,7 +231,7 @@ fn goals_table(content: &Content<'_>, place: usize) -> String {
 
 fn time_table(content: &Content<'_>, section: &Section<'_>) -> String {
     let machines: BTreeSet<&str> = content
-        .book
+        .index
         .runs
         .iter()
         .map(|run| run.record.machine.as_str())
@@ -267,11 +276,11 @@ fn simple(content: &Content<'_>, section: &Section<'_>) -> String {
 /// Goals of one way of training: the table and a figure for each domain.
 fn training_part(content: &Content<'_>, place: usize) -> String {
     let figures: String = content.training[place]
-        .1
+        .rows
         .iter()
-        .map(|row| (row, cumulative_goals(content.book, row)))
+        .map(|row| (row, cumulative_goals(content.index, row)))
         .filter(|(_, figure)| !figure.is_empty())
-        .map(|(row, figure)| card(&content.book.domains[row.domain].label, &figure))
+        .map(|(row, figure)| card(&content.index.domains[row.domain].label, &figure))
         .collect();
     format!(
         "{}<div class=\"narrow-cards\">{figures}</div>",
@@ -288,7 +297,7 @@ fn several(content: &Content<'_>) -> String {
             text.push_str(&format!(
                 "<li><a href=\"#group-{}\">{}</a></li>",
                 section.group,
-                html(&content.book.groups[section.group].label)
+                html(&content.index.groups[section.group].label)
             ));
         }
         text.push_str("</ol></nav>");
@@ -298,15 +307,15 @@ fn several(content: &Content<'_>) -> String {
         text.push_str(&format!(
             "<h2 class=\"part\" id=\"group-{}\">{}</h2>{}<h3>Figures</h3>{}{}{}",
             section.group,
-            html(&content.book.groups[section.group].label),
+            html(&content.index.groups[section.group].label),
             group_tables(content, section),
             figures_note(section),
             cards(content, section, false),
             time_table(content, section)
         ));
     }
-    for (place, (variant, _)) in content.training.iter().enumerate() {
-        let label = match content.book.variants[*variant].as_str() {
+    for (place, training) in content.training.iter().enumerate() {
+        let label = match content.index.variants[training.variant].as_str() {
             "" => "Training".to_owned(),
             label => format!("Training with {label}"),
         };
@@ -336,8 +345,8 @@ pub(super) fn page(content: &Content<'_>, options: &ReportOptions) -> String {
     };
     let figures = body.matches("<figure class=\"plot\">").count();
     let prior = content.sections.iter().any(|section| {
-        let group = &content.book.groups[section.group];
-        content.book.searches[group.search].as_in_paper()
+        let group = &content.index.groups[section.group];
+        content.index.searches[group.search].as_in_paper()
     });
     let about = if prior {
         format!(

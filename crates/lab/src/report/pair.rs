@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::book::{Book, Group, Run};
 use super::heuristics::heuristic_order;
+use super::record_index::{Group, RecordIndex, Run};
 use crate::record::{Evaluation, Outcome};
 
 /// Runs of H with one model, one for each problem of the [`Pair`].
@@ -71,17 +71,17 @@ pub(super) fn stopped_short(run: &Evaluation) -> bool {
 }
 
 /// The pairs of a group, by domain and heuristic.
-pub(super) fn pairs<'a>(book: &'a Book<'a>, group: &Group) -> Vec<Pair<'a>> {
+pub(super) fn pairs<'a>(index: &'a RecordIndex<'a>, group: &Group) -> Vec<Pair<'a>> {
     type Column<'a> = Vec<Option<&'a Evaluation>>;
     type Model<'a> = Option<(u64, &'a str)>;
     let mut columns: BTreeMap<(usize, (usize, &str), Model<'_>), Column<'_>> = BTreeMap::new();
     let mut present: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
-    for run in &book.runs {
+    for run in &index.runs {
         if run.search != group.search || run.superseded {
             continue;
         }
         // All variants are measured on the same problems: those of the search.
-        let problems = book.domains[run.domain].problems.len();
+        let problems = index.domains[run.domain].problems.len();
         present
             .entry(run.domain)
             .or_insert_with(|| vec![false; problems])[run.problem] = true;
@@ -106,12 +106,12 @@ pub(super) fn pairs<'a>(book: &'a Book<'a>, group: &Group) -> Vec<Pair<'a>> {
         let trained = |run: &&Run<'_>| {
             run.search == group.search && run.domain == domain && run.variant.is_some()
         };
-        let mut runs = book.runs.iter().filter(trained).peekable();
+        let mut runs = index.runs.iter().filter(trained).peekable();
         runs.peek().is_some() && runs.all(|run| run.variant != group.variant)
     };
     let absent: Vec<usize> = present.keys().copied().filter(|&d| elsewhere(d)).collect();
     kinds.retain(|(domain, _)| !absent.contains(domain));
-    let limit = book.searches[group.search].max_evaluations;
+    let limit = index.searches[group.search].max_evaluations;
     kinds
         .into_iter()
         .map(|(domain, heuristic)| {

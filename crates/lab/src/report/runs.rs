@@ -31,8 +31,8 @@ fn or_minus(value: Option<u64>) -> String {
 
 /// All runs as one JSON object; `report/page.js` reads it.
 pub(super) fn embedded(content: &Content<'_>) -> String {
-    let book = content.book;
-    let configurations: Vec<String> = book
+    let index = content.index;
+    let configurations: Vec<String> = index
         .runs
         .iter()
         .map(|run| run.record.configuration())
@@ -40,7 +40,7 @@ pub(super) fn embedded(content: &Content<'_>) -> String {
     let (mut names, mut outcomes) = (Words::default(), Words::default());
     let (mut revisions, mut machines) = (Words::default(), Words::default());
     let mut runs = String::from("[");
-    for (run, configuration) in book.runs.iter().zip(&configurations) {
+    for (run, configuration) in index.runs.iter().zip(&configurations) {
         let record = run.record;
         if runs.len() > 1 {
             runs.push_str(",\n");
@@ -68,7 +68,7 @@ pub(super) fn embedded(content: &Content<'_>) -> String {
     }
     runs.push(']');
     let mut trainings = String::from("[");
-    for run in &book.trainings {
+    for run in &index.trainings {
         let record = run.record;
         if trainings.len() > 1 {
             trainings.push_str(",\n");
@@ -95,7 +95,7 @@ pub(super) fn embedded(content: &Content<'_>) -> String {
         .replace("NaN", "null")
         .replace("-inf", "null")
         .replace("inf", "null");
-    let domains: Vec<_> = book
+    let domains: Vec<_> = index
         .domains
         .iter()
         .map(|domain| {
@@ -106,7 +106,7 @@ pub(super) fn embedded(content: &Content<'_>) -> String {
             })
         })
         .collect();
-    let groups: Vec<_> = book
+    let groups: Vec<_> = index
         .groups
         .iter()
         .map(|group| json!([group.search, group.variant, group.label]))
@@ -115,7 +115,7 @@ pub(super) fn embedded(content: &Content<'_>) -> String {
         "domains": domains,
         "names": names.words,
         "outcomes": outcomes.words,
-        "variants": book.variants,
+        "variants": index.variants,
         "groups": groups,
         "revisions": revisions.words,
         "machines": machines.words,

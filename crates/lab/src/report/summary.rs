@@ -20,26 +20,26 @@ pub(super) fn listed(words: &[String]) -> String {
 
 /// What the records hold, in words.
 pub(super) fn summary(content: &Content<'_>) -> String {
-    let book = content.book;
+    let index = content.index;
     let mut sentences = Vec::new();
-    if !book.runs.is_empty() {
-        let tried: BTreeSet<usize> = book.runs.iter().map(|run| run.domain).collect();
+    if !index.runs.is_empty() {
+        let tried: BTreeSet<usize> = index.runs.iter().map(|run| run.domain).collect();
         let problems = tried
             .iter()
-            .map(|&place| book.domains[place].problems.len());
+            .map(|&place| index.domains[place].problems.len());
         let mut sentence = format!(
             "{} of {} in {}",
-            counted(book.runs.len(), "run", "runs"),
+            counted(index.runs.len(), "run", "runs"),
             counted(problems.sum(), "problem", "problems"),
             counted(tried.len(), "domain", "domains"),
         );
-        let models: BTreeSet<&str> = book
+        let models: BTreeSet<&str> = index
             .runs
             .iter()
             .filter_map(|run| Some(run.record.model.as_ref()?.sha256.as_str()))
             .collect();
         if !models.is_empty() {
-            let seeds: BTreeSet<u64> = book
+            let seeds: BTreeSet<u64> = index
                 .runs
                 .iter()
                 .filter_map(|run| Some(run.record.model.as_ref()?.seed))
@@ -51,13 +51,13 @@ pub(super) fn summary(content: &Content<'_>) -> String {
             ));
         }
         sentences.push(sentence);
-        if let [only] = book.groups.as_slice() {
+        if let [only] = index.groups.as_slice() {
             sentences.push(only.label.clone());
         }
     }
-    if !book.trainings.is_empty() {
+    if !index.trainings.is_empty() {
         sentences.push(counted(
-            book.trainings.len(),
+            index.trainings.len(),
             "run of training",
             "runs of training",
         ));
@@ -68,7 +68,7 @@ pub(super) fn summary(content: &Content<'_>) -> String {
         .flat_map(|section| &section.rows)
         .map(|row| row.pair.missing())
         .sum();
-    if !book.runs.is_empty() {
+    if !index.runs.is_empty() {
         sentences.push(match missing {
             0 => "No run is missing".to_owned(),
             _ => {
@@ -85,7 +85,7 @@ pub(super) fn summary(content: &Content<'_>) -> String {
                 )
             }
         });
-        let short = book
+        let short = index
             .runs
             .iter()
             .filter(|run| stopped_short(run.record) && !run.superseded)
@@ -96,7 +96,7 @@ pub(super) fn summary(content: &Content<'_>) -> String {
                 counted(short, "run was", "runs were")
             ));
         }
-        let superseded = book.runs.iter().filter(|run| run.superseded).count();
+        let superseded = index.runs.iter().filter(|run| run.superseded).count();
         if superseded > 0 {
             sentences.push(format!(
                 "{} repeated by one with other limits on time or memory and not counted",
@@ -104,21 +104,27 @@ pub(super) fn summary(content: &Content<'_>) -> String {
             ));
         }
     }
-    let revisions: BTreeSet<&str> = book
+    let revisions: BTreeSet<&str> = index
         .runs
         .iter()
         .map(|run| run.record.revision.as_str())
         .chain(
-            book.trainings
+            index
+                .trainings
                 .iter()
                 .map(|run| run.record.revision.as_str()),
         )
         .collect();
-    let machines: BTreeSet<&str> = book
+    let machines: BTreeSet<&str> = index
         .runs
         .iter()
         .map(|run| run.record.machine.as_str())
-        .chain(book.trainings.iter().map(|run| run.record.machine.as_str()))
+        .chain(
+            index
+                .trainings
+                .iter()
+                .map(|run| run.record.machine.as_str()),
+        )
         .collect();
     let name = |words: BTreeSet<&str>, one: &str, many: &str| {
         let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();

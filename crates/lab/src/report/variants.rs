@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::book::Labels;
 use super::heuristics::NO_HEURISTIC;
+use super::record_index::Labels;
 use crate::record::{Evaluation, Training};
 
 /// What a record says about how the model was trained.

@@ -83,6 +83,8 @@ pub(crate) struct DifferenceScorer<'t> {
     open_goals: usize,
     /// The parent's words; empty before the first one.
     words: Vec<u32>,
+    /// The words of a child, where an action is not all that decides it.
+    child_words: Vec<u32>,
     clock: u32,
     changes: Vec<PropId>,
     touched: Vec<Touched>,
@@ -139,6 +141,7 @@ impl<'t> DifferenceScorer<'t> {
             score: [0; HEADS],
             open_goals: task.goal().len(),
             words: Vec::new(),
+            child_words: Vec::new(),
             clock: 0,
             changes: Vec::new(),
             touched: Vec::new(),
@@ -472,6 +475,17 @@ impl<'t> DifferenceScorer<'t> {
     }
 }
 
+impl DifferenceScorer<'_> {
+    /// The score of the child that `changes` lead to.
+    fn answer_for_child(&mut self) -> ChildScore {
+        let (scores, open_goals) = self.run::<false>();
+        ChildScore {
+            scores: self.answer(scores),
+            is_goal: open_goals == 0,
+        }
+    }
+}
+
 impl SuccessorScorer for DifferenceScorer<'_> {
     fn heads(&self) -> usize {
         self.heads
@@ -496,16 +510,20 @@ impl SuccessorScorer for DifferenceScorer<'_> {
 
     fn child(&mut self, action: ActionId) -> ChildScore {
         self.changes.clear();
+        if !self.task.is_strips() {
+            // What conditional effects and axioms do depends on the state.
+            self.child_words.clone_from(&self.words);
+            self.task.apply(action, &mut self.child_words);
+            let encoding = self.task.encoding();
+            encoding.difference(&self.words, &self.child_words, &mut self.changes);
+            return self.answer_for_child();
+        }
         let holds = |prop: &&PropId| self.props[prop.index()].holds;
         let del = self.task.del(action).iter().filter(holds);
         self.changes.extend(del);
         let add = self.task.add(action).iter().filter(|prop| !holds(prop));
         self.changes.extend(add);
-        let (scores, open_goals) = self.run::<false>();
-        ChildScore {
-            scores: self.answer(scores),
-            is_goal: open_goals == 0,
-        }
+        self.answer_for_child()
     }
 
     fn work(&self) -> u64 {

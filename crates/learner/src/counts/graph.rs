@@ -47,7 +47,9 @@ impl<'t> Wishes<'t> {
         // What the goal became in grounding, where it was more than literals.
         for prop in task.goal() {
             let proposition = &task.propositions()[prop.index()];
-            by_atom.insert(&proposition.atom, proposition.positive);
+            if !proposition.is_helper {
+                by_atom.insert(&proposition.atom, proposition.positive);
+            }
         }
         Self { by_atom }
     }
@@ -114,7 +116,9 @@ impl TaskGraph {
             .map(|p| &p.atom)
             .collect();
         for proposition in propositions {
-            if !proposition.positive && positive.contains(&proposition.atom) {
+            // Nor does a helper say what others do not.
+            let is_spoken_for = !proposition.positive && positive.contains(&proposition.atom);
+            if proposition.is_helper || is_spoken_for {
                 self.atom_of.push((NO_ATOM, false));
                 continue;
             }

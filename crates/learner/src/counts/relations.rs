@@ -71,9 +71,14 @@ impl GraphSpec {
 pub(crate) fn static_predicates(domain: &Domain) -> Vec<bool> {
     let mut is_static = vec![true; domain.predicates.len()];
     for action in &domain.actions {
-        for atom in action.add.iter().chain(&action.del) {
+        let conditional = action.conditional.iter();
+        let changed = conditional.flat_map(|effect| effect.add.iter().chain(&effect.del));
+        for atom in action.add.iter().chain(&action.del).chain(changed) {
             is_static[atom.predicate.index()] = false;
         }
+    }
+    for axiom in &domain.axioms {
+        is_static[axiom.predicate.index()] = false;
     }
     is_static
 }

@@ -82,7 +82,7 @@ pub(super) struct Index<'t> {
     pub(super) constants: usize,
     /// Atoms of the initial state that no action changes as far as the task is concerned.
     pub(super) fixed: ByObject,
-    /// Positive propositions.
+    /// Positive propositions, derived ones left out.
     pub(super) props: ByObject,
     pub(super) values: ByObject,
     pub(super) goals: ByObject,
@@ -128,7 +128,10 @@ impl<'t> Index<'t> {
             .clone()
             .filter(|(atom, _)| !changes[*atom])
             .map(|(index, atom)| (index as u32, atom.arguments.as_slice()));
-        let positive = propositions.iter().enumerate().filter(|(_, p)| p.positive);
+        // What axioms derive is no part of an initial state.
+        let given = |index: usize| !task.is_derived(PropId::from_index(index));
+        let positive = propositions.iter().enumerate();
+        let positive = positive.filter(|(index, p)| p.positive && given(*index));
         let positive = positive.map(|(index, p)| (index as u32, p.atom.arguments.as_slice()));
         let values = problem.values.iter().enumerate();
         let values = values.map(|(index, value)| (index as u32, value.arguments.as_slice()));
@@ -271,11 +274,12 @@ impl<'t> Index<'t> {
 /// Looks for something next to a kept object.
 const LOOKS: usize = 12;
 
-/// The proposition of a ground literal. They are sorted, complements last.
+/// The proposition of a ground literal. They are sorted, complements after atoms, helpers last.
 pub(super) fn find(task: &Task, atom: &Atom<ObjectId>, positive: bool) -> Option<PropId> {
     let found = task.propositions().binary_search_by(|prop| {
-        let known = (!prop.positive, prop.atom.predicate, &prop.atom.arguments);
-        known.cmp(&(!positive, atom.predicate, &atom.arguments))
+        let (atom_of, kind) = (&prop.atom, (prop.is_helper, !prop.positive));
+        let known = (kind, atom_of.predicate, &atom_of.arguments);
+        known.cmp(&((false, !positive), atom.predicate, &atom.arguments))
     });
     found.ok().map(PropId::from_index)
 }

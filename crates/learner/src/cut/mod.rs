@@ -39,6 +39,7 @@ pub use config::CutConfig;
 pub use statistics::CutStatistics;
 
 use crate::exact::{Distance, ExactSpace, WalkEnd, WalkLimits};
+use crate::ranking::{TrainingProblem, TrainingSet};
 use build::{Builder, Draft};
 use draw::{Drawer, Ways};
 use index::Index;
@@ -70,6 +71,22 @@ pub struct CutReport {
     pub statistics: CutStatistics,
     /// Set where the watch ended it before its time.
     pub stopped: Option<Stop>,
+}
+
+impl CutReport {
+    /// The cuts as a training set, with about so many states sampled in each.
+    pub fn into_training_set(self, samples: usize, seed: u64) -> TrainingSet {
+        let mut random = SplitMix64::new(seed);
+        let mut set = TrainingSet::default();
+        for cut in self.cuts {
+            let samples = cut.space.sample(samples, &mut random);
+            if !samples.is_empty() {
+                let task = cut.task;
+                set.problems.push(TrainingProblem { task, samples });
+            }
+        }
+        set
+    }
 }
 
 /// Cuts small problems out of a task, one at a time.

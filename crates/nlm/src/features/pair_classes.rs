@@ -14,7 +14,7 @@ use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::pair_tables::CopyPairs;
 use crate::kernels::rows::{PairMap, RowMap, RowRun, Starts};
-use crate::names::Names;
+use crate::object_order::ObjectOrder;
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use std::ptr::{null, null_mut};
 
@@ -222,7 +222,7 @@ impl PairClasses {
         job: &Job<'_>,
         index: &Index,
         at: usize,
-        names: &Names,
+        names: &ObjectOrder,
         patterns: &Patterns,
     ) {
         let full = self.members.len() + OWN_CLASSES > MOST_KINDS;
@@ -238,7 +238,7 @@ impl PairClasses {
     }
 
     /// The type of each object; false where one is new.
-    fn know_types(&mut self, names: &Names) -> bool {
+    fn know_types(&mut self, names: &ObjectOrder) -> bool {
         self.type_of.clear();
         let mut last = None;
         for bits in names.types() {
@@ -259,7 +259,7 @@ impl PairClasses {
     /// Numbers the new types of the structure, afresh where all do not fit; false where it
     /// has too many itself.
     #[cold]
-    fn learn_types(&mut self, plan: &Plan, names: &Names) -> bool {
+    fn learn_types(&mut self, plan: &Plan, names: &ObjectOrder) -> bool {
         let mut own: Vec<u64> = names.types().collect();
         own.dedup();
         if own.len() > TYPES {

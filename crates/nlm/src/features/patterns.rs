@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::kernels::class_tables::KindParts;
 use crate::kernels::dispatch_half as dispatch;
 use crate::kernels::rows::{PairMap, RowRun, Starts};
-use crate::names::Names;
+use crate::object_order::ObjectOrder;
 use std::ptr::{null, null_mut};
 
 /// More patterns than this in one structure, and its first layer is computed orbit by orbit.
@@ -120,7 +120,7 @@ impl Patterns {
 
     /// The pattern of each pair of the structure, with a table for all of them; false where there
     /// are too many.
-    pub(super) fn find(&mut self, job: &Job<'_>, index: &Index, names: &Names) -> bool {
+    pub(super) fn find(&mut self, job: &Job<'_>, index: &Index, names: &ObjectOrder) -> bool {
         if self.generation != job.generation {
             self.restart(job.generation);
         }
@@ -136,7 +136,7 @@ impl Patterns {
         few
     }
 
-    fn gather(&mut self, job: &Job<'_>, index: &Index, names: &Names) {
+    fn gather(&mut self, job: &Job<'_>, index: &Index, names: &ObjectOrder) {
         let channels = job.plan.inputs(2);
         self.bits.resize(self.bits.len().max(index.rows(2) / 2), 0);
         self.related.clear();

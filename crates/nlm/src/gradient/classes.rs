@@ -7,7 +7,7 @@ use crate::bits::{differences, sums, write};
 use crate::buffer::Buffer;
 use crate::index::Index;
 use crate::kernels::orbit::SIX;
-use crate::names::Names;
+use crate::object_order::ObjectOrder;
 use crate::plan::{BLOCK, Plan};
 use crate::structure::Structure;
 
@@ -133,7 +133,7 @@ pub(super) struct Classes {
     orbits: Numbers,
     reversed: Vec<u32>,
     /// Of the structure at hand.
-    names: Names,
+    names: ObjectOrder,
     type_of: Vec<u32>,
     /// The binary propositions of the pairs at hand.
     pair_bits: Vec<u64>,

@@ -135,8 +135,8 @@ pub(super) struct Relaxation<'a> {
 
 /// Rough nanoseconds of touching an effect or a counter, and of the fixed part of settling a
 /// proposition, measured over the competition problems.
-const TOUCH_WORK: u64 = 2;
-const SETTLE_WORK: u64 = 8;
+const TOUCH_WORK: u64 = 3;
+const SETTLE_WORK: u64 = 14;
 
 /// What is known of each proposition, and which are to be settled.
 struct Pass {

@@ -15,6 +15,8 @@
 //! cost as much as ten thousand learned scores. Work is counted, not timed, so that runs repeat. A
 //! bad score therefore costs at most its share, and so does a slow heuristic.
 
+use serde::{Deserialize, Serialize};
+
 use super::queue::{KeyQueue, ScoreQueue, TypeQueue, Waiting};
 use super::scorer::{SCORER_HEADS, SuccessorScorer};
 use super::{Limit, Limits, Outcome, Statistics};
@@ -25,6 +27,16 @@ use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
 use crate::watch::{Progress, Watch, ask_for_room};
+
+/// Which worker found the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finder {
+    /// The one that asks heuristics.
+    Guided,
+    /// The one that goes by the learned score.
+    Learned,
+}
 
 /// How a deferred search works.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +59,7 @@ impl Default for DeferredConfig {
     fn default() -> Self {
         Self {
             preferred: true,
-            boost: 100,
+            boost: 1000,
             by_type: false,
             share: 0.5,
             part: 1000,
@@ -89,7 +101,7 @@ enum Worker {
 /// What a turn came to.
 enum Turn {
     Goal(StateId),
-    Goon,
+    GoOn,
     NothingLeft,
 }
 
@@ -144,6 +156,7 @@ pub struct Deferred<'a> {
     is_preferred: Vec<bool>,
     words: Vec<u32>,
     waiting: u64,
+    found_by: Option<Finder>,
 }
 
 impl<'a> Deferred<'a> {
@@ -187,6 +200,7 @@ impl<'a> Deferred<'a> {
             is_preferred: vec![false; task.action_count()],
             words: Vec::new(),
             waiting: 0,
+            found_by: None,
         }
     }
 
@@ -224,6 +238,11 @@ impl<'a> Deferred<'a> {
         self.total_work
     }
 
+    /// Which worker found the plan, if one did.
+    pub fn found_by(&self) -> Option<Finder> {
+        self.found_by
+    }
+
     /// What was done so far.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.statistics;
@@ -259,13 +278,18 @@ impl<'a> Deferred<'a> {
         }
         let work_limit = more_work.map(|more| self.total_work.saturating_add(more));
         while work_limit.is_none_or(|most| self.total_work < most) {
-            let turn = match self.next_worker() {
+            let worker = self.next_worker();
+            let turn = match worker {
                 Worker::Guided => self.guided_turn(watch),
                 Worker::Learned { head } => self.learned_turn(head, watch),
             };
             match turn {
-                Ok(Turn::Goon) => {}
+                Ok(Turn::GoOn) => {}
                 Ok(Turn::Goal(goal)) => {
+                    self.found_by = Some(match worker {
+                        Worker::Guided => Finder::Guided,
+                        Worker::Learned { .. } => Finder::Learned,
+                    });
                     let actions = self.visited.actions_to(goal);
                     return Outcome::Solved(Plan::from_actions(self.task, &actions));
                 }
@@ -349,7 +373,7 @@ impl<'a> Deferred<'a> {
         let worker = Worker::Learned { head };
         if done {
             self.charge(worker, STORE_WORK);
-            return Ok(Turn::Goon);
+            return Ok(Turn::GoOn);
         }
         self.begin_expansion(id, watch)?;
         self.marks[id.index()] |= BY_LEARNED;
@@ -357,7 +381,7 @@ impl<'a> Deferred<'a> {
         match own {
             Ok(own) => {
                 self.charge(worker, STORE_WORK + own);
-                Ok(Turn::Goon)
+                Ok(Turn::GoOn)
             }
             Err(goal) => Ok(Turn::Goal(goal)),
         }
@@ -457,7 +481,7 @@ impl<'a> Deferred<'a> {
         let (id, _) = self.take(step);
         if self.marks[id.index()] & BY_GUIDED != 0 {
             self.charge(Worker::Guided, STORE_WORK);
-            return Ok(Turn::Goon);
+            return Ok(Turn::GoOn);
         }
         if self.visited.len() > stored && self.task.is_goal(self.visited.state(id)) {
             return Ok(Turn::Goal(id));
@@ -466,7 +490,7 @@ impl<'a> Deferred<'a> {
             self.marks[id.index()] |= BY_GUIDED | BY_LEARNED;
             self.statistics.dead_ends += 1;
             self.charge(Worker::Guided, STORE_WORK);
-            return Ok(Turn::Goon);
+            return Ok(Turn::GoOn);
         }
         self.begin_expansion(id, watch)?;
         let known_to_learned = self.marks[id.index()] & (BY_LEARNED | IN_PARTS) == BY_LEARNED;
@@ -485,7 +509,7 @@ impl<'a> Deferred<'a> {
         let successors = self.applicable.len() as u64;
         let own = STORE_WORK + successors * (LIST_WORK + QUEUE_WORK * self.guided.len() as u64);
         self.charge(Worker::Guided, own);
-        Ok(goal.map_or(Turn::Goon, Turn::Goal))
+        Ok(goal.map_or(Turn::GoOn, Turn::Goal))
     }
 
     /// Evaluates a state with every heuristic; `false` for a dead end.

@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::watch::Stop;
 
 pub use astar::{astar, dijkstra, weighted_astar};
-pub use deferred::{Deferred, DeferredConfig};
+pub use deferred::{Deferred, DeferredConfig, Finder};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
 pub use kind::{SearchKind, SearchOptions};

@@ -73,7 +73,7 @@ fn base_cell(
     let Some(base) = row.coverage.base else {
         return NOTHING.to_owned();
     };
-    let domain = &content.book.domains[row.pair.domain].label;
+    let domain = &content.index.domains[row.pair.domain].label;
     let wanted = [
         ("domain", domain.as_str()),
         ("configuration", row.pair.heuristic),
@@ -107,7 +107,7 @@ fn learned_cell(
     let Some(learned) = &row.coverage.learned else {
         return NOTHING.to_owned();
     };
-    let domain = &content.book.domains[row.pair.domain].label;
+    let domain = &content.index.domains[row.pair.domain].label;
     let configuration = format!("H-{}", row.pair.heuristic);
     let wanted = [
         ("domain", domain.as_str()),
@@ -180,7 +180,7 @@ pub(in crate::report) fn prior(content: &Content<'_>, section: &Section<'_>) -> 
         let Some((share, heuristic)) = ours else {
             continue;
         };
-        let label = content.book.domains[domain].label.as_str();
+        let label = content.index.domains[domain].label.as_str();
         let configuration = format!("H-{heuristic}");
         let wanted = [("domain", label), ("configuration", configuration.as_str())];
         let rate = |count: u32| percent(f64::from(count) / f64::from(paper.problems));
@@ -225,7 +225,7 @@ pub(in crate::report) fn missing(content: &Content<'_>, section: &Section<'_>) -
             .iter()
             .map(|(seed, there)| format!("{seed} ({})", counted(*there, "run", "runs")))
             .collect();
-        let label = content.book.domains[pair.domain].label.as_str();
+        let label = content.index.domains[pair.domain].label.as_str();
         let configuration = format!("H-{}", pair.heuristic);
         let linked = |count: usize, configuration: &str| {
             let wanted = [("domain", label), ("configuration", configuration)];

@@ -7,7 +7,7 @@ use super::figures::group_in_link;
 use super::heuristics::{class_of, heuristic_order, shown};
 use super::latex::{domains, heuristics, row_of};
 use super::text::{counted, html, link, tenths};
-use super::{Content, Section};
+use super::{Content, Section, TrainingSection};
 use crate::paper::{self, PaperDomain};
 use crate::statistics::Method;
 
@@ -44,9 +44,9 @@ fn paper_in<'c>(
     section: &Section<'_>,
     domain: usize,
 ) -> Option<&'c PaperDomain> {
-    let search = content.book.groups[section.group].search;
-    let known = content.book.domains[domain].paper;
-    known.filter(|_| content.book.searches[search].as_in_paper())
+    let search = content.index.groups[section.group].search;
+    let known = content.index.domains[domain].paper;
+    known.filter(|_| content.index.searches[search].as_in_paper())
 }
 
 /// The first two cells of a row: the domain, and its problems beside the paper's.
@@ -56,7 +56,7 @@ fn row_head(
     domain: usize,
     problems: usize,
 ) -> String {
-    let label = &content.book.domains[domain].label;
+    let label = &content.index.domains[domain].label;
     let beside = paper_in(content, section, domain).map_or(String::new(), |paper| {
         format!("<small class=\"paper\">paper {}</small>", paper.problems)
     });
@@ -131,7 +131,7 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
     }
     let mut body = String::new();
     for domain in domains(section) {
-        let label = &content.book.domains[domain].label;
+        let label = &content.index.domains[domain].label;
         let problems = names
             .iter()
             .filter_map(|name| Some(row_of(section, domain, name)?.wins.as_ref()?.problems));
@@ -171,16 +171,21 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
                 format!("<td{class}>{number}{mean}{beside}</td>")
             };
             body.push_str(&cell(
-                to_runs(content, section, &wins.best.0.to_string(), &of_learned),
-                wins.mean.0,
+                to_runs(
+                    content,
+                    section,
+                    &wins.best.learned.to_string(),
+                    &of_learned,
+                ),
+                wins.mean.learned,
                 paper.map(|paper| paper.0),
-                wins.best.0 > wins.best.1,
+                wins.best.learned > wins.best.base,
             ));
             body.push_str(&cell(
-                to_runs(content, section, &wins.best.1.to_string(), &of_base),
-                wins.mean.1,
+                to_runs(content, section, &wins.best.base.to_string(), &of_base),
+                wins.mean.base,
                 paper.map(|paper| paper.1),
-                wins.best.1 > wins.best.0,
+                wins.best.base > wins.best.learned,
             ));
         }
         body.push_str("</tr>");
@@ -196,7 +201,7 @@ pub(in crate::report) fn wins(content: &Content<'_>, section: &Section<'_>) -> O
 }
 
 pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
-    let (variant, rows) = &content.training[place];
+    let TrainingSection { variant, rows } = &content.training[place];
     let mut names: Vec<&str> = rows
         .iter()
         .flat_map(|row| row.cells.iter().map(|cell| cell.heuristic))
@@ -211,7 +216,7 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
         .unwrap_or(0);
     let mut body = String::new();
     for row in rows {
-        let domain = &content.book.domains[row.domain];
+        let domain = &content.index.domains[row.domain];
         body.push_str(&format!(
             "<tr><th scope=\"row\" class=\"left\">{}</th>",
             html(&domain.label)
@@ -224,7 +229,7 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
             let deviation = cell
                 .deviation
                 .map_or(String::new(), |deviation| format!(" ± {deviation:.0}"));
-            let one_of_several = match content.book.variants.len() {
+            let one_of_several = match content.index.variants.len() {
                 1 => String::new(),
                 _ => format!("training={variant}&"),
             };
@@ -233,12 +238,12 @@ pub(in crate::report) fn goals(content: &Content<'_>, place: usize) -> String {
                 link(&domain.label),
                 link(name)
             );
-            let test = cell.test.map_or(String::new(), |(p, method)| {
-                let method = match method {
+            let test = cell.test.map_or(String::new(), |test| {
+                let method = match test.method {
                     Method::Exact => "exact",
                     Method::Asymptotic => "asymptotic",
                 };
-                format!("<small title=\"rank-sum test against the best of the row, {method}\">p {}</small>", probability(p))
+                format!("<small title=\"rank-sum test against the best of the row, {method}\">p {}</small>", probability(test.p))
             });
             let paper = domain.paper.zip(paper::column(name));
             let beside = paper.map_or(String::new(), |(paper, column)| {

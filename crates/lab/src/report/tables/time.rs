@@ -24,7 +24,7 @@ pub(in crate::report) fn time(content: &Content<'_>, section: &Section<'_>) -> S
             .filter(|row| row.pair.domain == domain)
             .collect();
         for (place, row) in rows.iter().enumerate() {
-            let label = &content.book.domains[domain].label;
+            let label = &content.index.domains[domain].label;
             let name = row.pair.heuristic;
             let head = match place {
                 0 => format!(

@@ -22,7 +22,7 @@ use crate::watch::{Pace, Progress, Stop, Watch};
 const MAX_DISJUNCTS: usize = 4;
 
 /// Work spent on finding landmarks, in rough nanoseconds: what is found by then is used.
-const MAX_WORK: u64 = 400_000_000;
+const MAX_WORK: u64 = 200_000_000;
 
 /// A landmark: one of its facts is true at some time in every plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

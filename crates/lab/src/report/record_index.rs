@@ -122,7 +122,7 @@ pub(super) struct TrainingRun<'a> {
 }
 
 /// All records in order.
-pub(super) struct Book<'a> {
+pub(super) struct RecordIndex<'a> {
     pub(super) domains: Vec<Domain>,
     pub(super) searches: Vec<Search>,
     /// Ways of training, in words; a single one has none.
@@ -132,7 +132,7 @@ pub(super) struct Book<'a> {
     pub(super) trainings: Vec<TrainingRun<'a>>,
 }
 
-impl<'a> Book<'a> {
+impl<'a> RecordIndex<'a> {
     pub(super) fn new(evaluations: &'a [Evaluation], trainings: &'a [Training]) -> Self {
         let evaluations = distinct(evaluations, |run| &run.key, preference);
         let trainings = distinct(trainings, |run| &run.key, |_| (0, 0.0));

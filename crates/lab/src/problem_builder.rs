@@ -7,14 +7,14 @@ use homing_pddl::{Domain, Problem};
 
 /// Collects what a generator decides. Names are those of our own domain files, so a wrong one is a
 /// mistake of ours and panics.
-pub(crate) struct Scene {
+pub(crate) struct ProblemBuilder {
     domain: Arc<Domain>,
     objects: Vec<Object>,
     init: Vec<Atom<ObjectId>>,
     goal: Vec<Atom<ObjectId>>,
 }
 
-impl Scene {
+impl ProblemBuilder {
     pub(crate) fn new(domain: &Arc<Domain>) -> Self {
         Self {
             domain: Arc::clone(domain),

@@ -9,15 +9,15 @@ use crate::bits::write;
 use crate::structure::Structure;
 
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct ObjectOrder {
     /// The new name of each object.
     names: Vec<u16>,
     /// The unary propositions of each object, by new name, and its old name.
     order: Vec<(u64, u16)>,
 }
 
-impl Names {
-    /// Names objects by type, or, where types do not matter, as they were.
+impl ObjectOrder {
+    /// ObjectOrder objects by type, or, where types do not matter, as they were.
     pub(crate) fn find(&mut self, structure: &Structure, by_type: bool) {
         let objects = structure.objects() as u16;
         self.order.clear();

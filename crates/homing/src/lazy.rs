@@ -1,0 +1,274 @@
+//! The search that `homing solve` takes by itself: lazy, with all that is known or can be learnt.
+//!
+//! A model joins as a second worker. Without one the classical search begins alone; if it has found
+//! no plan after a little work, small problems are cut out of the given one, the order of their
+//! states is learnt, and both go on with the states already met. All bounds are counters, so that
+//! the same seed gives the same plan on any machine.
+
+use std::time::Instant;
+
+use homing_learner::{
+    AnyModel, CountsConfig, CountsFunction, CutConfig, Cutter, GraphSpec, RankingConfig, fit,
+};
+use homing_planner::search::{
+    Deferred, DeferredConfig, Finder, Limit, Limits, Outcome, SearchResult, Statistics,
+};
+use homing_planner::{Costs, Heuristic, HeuristicKind, Stop, Task, Watch};
+use serde::{Deserialize, Serialize};
+
+use crate::compute::compute;
+use crate::error::Error;
+use crate::observe::{Notice, Observer};
+use crate::solve::SearchConfig;
+
+/// Settings of the lazy search. Each part can be switched off, to see what it brings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LazyConfig {
+    /// Whether landmarks are counted, beside the heuristic.
+    pub landmarks: bool,
+    /// Whether steps by preferred actions have queues of their own.
+    pub preferred: bool,
+    /// Whether a queue that draws by type helps off plateaus.
+    pub by_type: bool,
+    /// How many turns ahead queues of preferred actions get on a new best estimate.
+    pub boost: i64,
+    /// The part of the work for the learned worker, 0 to 1.
+    pub share: f64,
+}
+
+impl Default for LazyConfig {
+    fn default() -> Self {
+        let DeferredConfig {
+            preferred,
+            boost,
+            by_type,
+            share,
+            ..
+        } = DeferredConfig::default();
+        Self {
+            landmarks: true,
+            preferred,
+            by_type,
+            boost,
+            share,
+        }
+    }
+}
+
+/// When a search without a model learns from the problem at hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LearnWhen {
+    /// Never.
+    Never,
+    /// When the classical search has not found a plan soon.
+    #[default]
+    Auto,
+    /// Before anything else.
+    First,
+}
+
+impl LearnWhen {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Never, Self::Auto, Self::First];
+
+    /// What it means, in a line.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Never => "Never",
+            Self::Auto => "When the classical search has not found a plan soon",
+            Self::First => "Before anything else",
+        }
+    }
+
+    /// Its name, as users type it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Auto => "auto",
+            Self::First => "first",
+        }
+    }
+}
+
+/// What was learnt from the problem at hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LearnedHere {
+    /// Small problems cut out of the given one.
+    pub cuts: usize,
+    /// States walked through, all tries included.
+    pub states: u64,
+    /// Features that were met.
+    pub features: usize,
+    /// Pairs of states that were learnt from.
+    pub pairs: usize,
+    /// The share of them in the right order.
+    pub accuracy: f64,
+    /// Wall-clock seconds of the search before.
+    pub first_seconds: f64,
+    /// Wall-clock seconds of cutting.
+    pub cut_seconds: f64,
+    /// Wall-clock seconds of the fit.
+    pub fit_seconds: f64,
+}
+
+/// What a lazy search came to.
+pub(crate) struct LazyResult {
+    pub(crate) result: SearchResult,
+    pub(crate) learned: Option<LearnedHere>,
+    pub(crate) found_by: Option<Finder>,
+}
+
+/// Work of the classical search before the problem at hand is learnt from, in rough nanoseconds:
+/// most problems that it solves at all within a minute are solved by then.
+const FIRST_WORK: u64 = 400_000_000;
+
+/// States sampled in each cut, about.
+const SAMPLES: usize = 60;
+
+/// Searches as the module says.
+pub(crate) fn search(
+    task: &Task,
+    model: Option<&AnyModel>,
+    config: &SearchConfig,
+    limits: Limits,
+    watch: &mut dyn Watch,
+    observer: &dyn Observer,
+) -> Result<LazyResult, Error> {
+    let model_error = |error| Error::Model { path: None, error };
+    let scorer = match model {
+        Some(model) => model.function().scorer(task).map_err(model_error)?,
+        None => None,
+    };
+    let mut heuristics: Vec<Box<dyn Heuristic + '_>> = Vec::new();
+    if let (Some(model), None) = (model, &scorer) {
+        let learned = model
+            .function()
+            .heuristic(task, compute(config.threads, config.simd));
+        heuristics.push(learned.map_err(model_error)?);
+    }
+    let mut kinds = vec![config.heuristic];
+    if config.lazy.landmarks && config.heuristic != HeuristicKind::Landmarks {
+        kinds.push(HeuristicKind::Landmarks);
+    }
+    for kind in kinds {
+        // A step counts, whatever it costs: what is near in steps is found first.
+        match kind.build_watched(task, Costs::Unit, watch) {
+            Ok(heuristic) => heuristics.push(heuristic),
+            Err(stop) => return Ok(LazyResult::stopped(stop)),
+        }
+    }
+    let mut search = Deferred::new(task, heuristics, config.lazy.deferred(config.seed));
+    let mut learned = None;
+    let outcome = match scorer {
+        Some(scorer) => {
+            search.add_scorer(scorer);
+            search.run(limits, None, watch)
+        }
+        None if model.is_some() || config.learn == LearnWhen::Never => {
+            search.run(limits, None, watch)
+        }
+        None => {
+            let begin = Instant::now();
+            let first = match config.learn {
+                LearnWhen::First => Outcome::LimitReached(Limit::Work),
+                _ => search.run(limits, Some(FIRST_WORK), watch),
+            };
+            if first == Outcome::LimitReached(Limit::Work) {
+                let first_seconds = begin.elapsed().as_secs_f64();
+                match learn_here(task, config.seed, watch) {
+                    Ok((function, mut record)) => {
+                        record.first_seconds = first_seconds;
+                        observer.notice(&Notice::LearnedHere(record.clone()));
+                        learned = Some(record);
+                        if let Some(function) = function {
+                            search.add_scorer(function.scorer(task));
+                        }
+                        search.run(limits, None, watch)
+                    }
+                    Err(stop) => Outcome::LimitReached(Limit::Stopped(stop)),
+                }
+            } else {
+                first
+            }
+        }
+    };
+    Ok(LazyResult {
+        found_by: search.found_by(),
+        result: SearchResult {
+            outcome,
+            statistics: search.statistics(),
+        },
+        learned,
+    })
+}
+
+impl LazyConfig {
+    fn deferred(&self, seed: u64) -> DeferredConfig {
+        DeferredConfig {
+            preferred: self.preferred,
+            boost: self.boost,
+            by_type: self.by_type,
+            share: self.share,
+            seed,
+            ..DeferredConfig::default()
+        }
+    }
+}
+
+impl LazyResult {
+    /// Of a search that does not learn.
+    pub(crate) fn plain(result: SearchResult) -> Self {
+        Self {
+            result,
+            learned: None,
+            found_by: None,
+        }
+    }
+
+    /// Ended before the search began.
+    pub(crate) fn stopped(stop: Stop) -> Self {
+        Self::plain(SearchResult {
+            outcome: Outcome::LimitReached(Limit::Stopped(stop)),
+            statistics: Statistics::default(),
+        })
+    }
+}
+
+/// Cuts small problems out of a task and learns the order of their states; no function if none
+/// could be cut.
+fn learn_here(
+    task: &Task,
+    seed: u64,
+    watch: &mut dyn Watch,
+) -> Result<(Option<CountsFunction>, LearnedHere), Stop> {
+    let begin = Instant::now();
+    let report = Cutter::new(task, CutConfig::default(), seed).cut(watch);
+    if let Some(stop) = report.stopped {
+        return Err(stop);
+    }
+    let mut record = LearnedHere {
+        cuts: report.cuts.len(),
+        states: report.statistics.states,
+        cut_seconds: begin.elapsed().as_secs_f64(),
+        ..LearnedHere::default()
+    };
+    let set = report.into_training_set(SAMPLES, seed);
+    if set.problems.is_empty() {
+        return Ok((None, record));
+    }
+    let begin = Instant::now();
+    let function = CountsConfig {
+        second_head: false,
+        ..CountsConfig::default()
+    };
+    // The given problem, not its small parts, tells which relations are dense.
+    let spec = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
+    let (fitted, report) = fit(&set, &spec, &function, &RankingConfig::default(), seed);
+    record.features = report.features;
+    record.pairs = report.pairs;
+    record.accuracy = report.accuracy.first().copied().unwrap_or(0.0);
+    record.fit_seconds = begin.elapsed().as_secs_f64();
+    Ok((Some(fitted), record))
+}

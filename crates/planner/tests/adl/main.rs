@@ -1,0 +1,299 @@
+//! Conditions of any shape, conditional effects and axioms: random small tasks against an explorer
+//! that takes every definition at its word.
+
+// Modules of a test are private to it.
+#![allow(unreachable_pub)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod explorer;
+mod generator;
+
+use std::collections::{HashMap, HashSet};
+
+use explorer::{Space, State, key};
+use generator::random_adl_problem;
+use homing_pddl::Problem;
+use homing_planner::heuristic::Max;
+use homing_planner::search::{Limits, Outcome, SearchResult, astar, dijkstra, gbfs};
+use homing_planner::{
+    Costs, Estimate, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, States,
+    SuccessorGenerator, Task, ground,
+};
+
+/// Spaces larger than this are left out.
+const LARGEST: usize = 300;
+const SEEDS: u64 = 6_000;
+
+/// The true atoms of a packed state, as far as the task keeps them.
+fn plain(task: &Task, state: &[u32]) -> State {
+    let holds = |index| task.encoding().holds(PropId::from_index(index), state);
+    let props = task.propositions().iter().enumerate();
+    let dynamic = props.filter(|(index, prop)| !prop.is_helper && holds(*index) == prop.positive);
+    dynamic
+        .map(|(_, prop)| key(&prop.atom))
+        .chain(task.statics().iter().map(key))
+        .collect()
+}
+
+/// The states without what is irrelevant to the goal, each with its distance to it.
+fn projected(task: &Task, space: &Space) -> HashMap<State, Option<u64>> {
+    let props = task.propositions().iter().filter(|prop| !prop.is_helper);
+    let props = props.map(|prop| &prop.atom);
+    let kept: HashSet<_> = props.chain(task.statics()).map(key).collect();
+    let mut projected = HashMap::new();
+    for (state, perfect) in space.states.iter().zip(space.perfect()) {
+        let atoms = state.iter().filter(|atom| kept.contains(*atom));
+        let known = projected.insert(atoms.cloned().collect(), perfect);
+        assert!(
+            known.is_none_or(|known| known == perfect),
+            "something relevant was dropped"
+        );
+    }
+    projected
+}
+
+/// All reachable states of a ground task.
+fn explore(task: &Task) -> Registry {
+    let generator = SuccessorGenerator::new(task);
+    let mut registry = Registry::new(task.encoding().words());
+    registry.insert(&task.initial_state());
+    let mut at = 0;
+    let mut actions = Vec::new();
+    while at < registry.len() {
+        let state = registry.state(StateId::from_index(at)).to_vec();
+        generator.applicable(&state, &mut actions);
+        for &action in &actions {
+            let mut next = state.clone();
+            task.apply(action, &mut next);
+            registry.insert(&next);
+            check_diff(task, &state, &next);
+        }
+        at += 1;
+    }
+    registry
+}
+
+/// The difference of two states, against its definition.
+fn check_diff(task: &Task, old: &[u32], new: &[u32]) {
+    let mut found = Vec::new();
+    task.encoding().difference(old, new, &mut found);
+    found.sort_unstable();
+    let differs =
+        |prop: &PropId| task.encoding().holds(*prop, old) != task.encoding().holds(*prop, new);
+    let all = (0..task.propositions().len()).map(PropId::from_index);
+    assert_eq!(found, all.filter(differs).collect::<Vec<_>>());
+}
+
+fn cost(problem: &Problem, result: &SearchResult) -> Option<u64> {
+    match &result.outcome {
+        Outcome::Solved(plan) => Some(plan.validate(problem).expect("plans hold").cost),
+        Outcome::Unsolvable => None,
+        Outcome::LimitReached(limit) => panic!("there was no limit: {limit:?}"),
+    }
+}
+
+fn evaluate(heuristic: &mut dyn Heuristic, state: &[u32]) -> Estimate {
+    let mut estimates = Vec::new();
+    heuristic.evaluate(States::one(state), &mut estimates);
+    estimates[0]
+}
+
+/// What the tasks were like.
+#[derive(Debug, Default)]
+struct Tally {
+    checked: usize,
+    solvable: usize,
+    /// Solvable, but not by doing nothing.
+    interesting: usize,
+    unreachable: usize,
+    with_effects: usize,
+    with_axioms: usize,
+    with_helpers: usize,
+    dead_ends: usize,
+}
+
+fn check(seed: u64, tally: &mut Tally) {
+    let problem = random_adl_problem(seed);
+    let Some(space) = Space::explore(&problem, LARGEST) else {
+        return;
+    };
+    tally.checked += 1;
+    let optimum = space.perfect()[0];
+    let task = match ground(&problem, &mut ()) {
+        Ok(task) => task,
+        Err(GroundError::Unsolvable { .. }) => {
+            assert_eq!(optimum, None, "seed {seed}: a plan exists");
+            tally.unreachable += 1;
+            return;
+        }
+        Err(error) => panic!("seed {seed}: {error}"),
+    };
+    tally.solvable += usize::from(optimum.is_some());
+    tally.interesting += usize::from(optimum.is_some() && !space.goals[0]);
+    let mut actions = task.actions();
+    tally.with_effects +=
+        usize::from(actions.any(|action| task.conditional_effects(action).next().is_some()));
+    tally.with_axioms += usize::from(task.has_axioms());
+    tally.with_helpers += usize::from(task.propositions().iter().any(|prop| prop.is_helper));
+
+    let registry = explore(&task);
+    let projected = projected(&task, &space);
+    assert_eq!(
+        registry.len(),
+        projected.len(),
+        "seed {seed}: state spaces differ"
+    );
+    let mut max = Max::new(&task, Costs::Task);
+    for id in (0..registry.len()).map(StateId::from_index) {
+        let state = registry.state(id);
+        let distance = projected.get(&plain(&task, state));
+        let distance = distance.unwrap_or_else(|| panic!("seed {seed}: no such state"));
+        if task.is_goal(state) {
+            assert_eq!(*distance, Some(0), "seed {seed}");
+        }
+        match (distance, evaluate(&mut max, state).finite()) {
+            (Some(perfect), Some(max)) => assert!(max <= *perfect as f64, "seed {seed}"),
+            (Some(_), None) => panic!("seed {seed}: no dead end"),
+            (None, max) => tally.dead_ends += usize::from(max.is_none()),
+        }
+    }
+
+    let limits = Limits::default();
+    let found = dijkstra(&task, Costs::Task, limits, &mut ());
+    assert_eq!(cost(&problem, &found), optimum, "seed {seed}: Dijkstra");
+    for kind in HeuristicKind::ALL {
+        let mut heuristic = kind.build(&task, Costs::Task);
+        let found = gbfs(&task, heuristic.as_mut(), limits, &mut ());
+        let found = cost(&problem, &found);
+        assert_eq!(
+            found.is_some(),
+            optimum.is_some(),
+            "seed {seed}: GBFS {}",
+            kind.name()
+        );
+        let found = astar(&task, heuristic.as_mut(), Costs::Task, limits, &mut ());
+        let found = cost(&problem, &found);
+        if kind.is_admissible() {
+            assert_eq!(found, optimum, "seed {seed}: A*");
+        }
+        assert_eq!(
+            found.is_some(),
+            optimum.is_some(),
+            "seed {seed}: A* {}",
+            kind.name()
+        );
+    }
+}
+
+#[test]
+fn searches_agree_with_the_explorer_on_random_tasks() {
+    let mut tally = Tally::default();
+    (0..SEEDS).for_each(|seed| check(seed, &mut tally));
+    println!("{tally:?}");
+    assert!(
+        tally.checked >= 2_000 && tally.solvable >= 1_000,
+        "{tally:?}"
+    );
+    assert!(
+        tally.with_effects >= 300 && tally.with_axioms >= 300,
+        "{tally:?}"
+    );
+    assert!(
+        tally.with_helpers >= 100 && tally.unreachable >= 50,
+        "{tally:?}"
+    );
+}
+
+/// h_max and h_add with unit costs, straight from their definitions: what an action does under a
+/// condition needs both, an axiom costs nothing, and the complement of a derived proposition that
+/// depends on itself is free.
+fn plain_values(task: &Task, state: &[u32]) -> Option<[f64; 2]> {
+    let mut rules: Vec<(Vec<PropId>, Vec<PropId>, f64)> = Vec::new();
+    for action in task.actions() {
+        let pre = task.pre(action);
+        rules.push((pre.to_vec(), task.add(action).to_vec(), 1.0));
+        for effect in task.conditional_effects(action) {
+            let needed = [pre, effect.condition].concat();
+            rules.push((needed, effect.add.to_vec(), 1.0));
+        }
+    }
+    for (head, body) in task.axioms() {
+        rules.push((body.to_vec(), vec![head], 0.0));
+    }
+    let all = (0..task.propositions().len()).map(PropId::from_index);
+    let free =
+        all.filter(|&prop| task.is_derived(prop) && !task.propositions()[prop.index()].positive);
+    rules.push((Vec::new(), free.collect(), 0.0));
+    let mut holds = Vec::new();
+    task.encoding().unpack(state, &mut holds);
+    let settle = |combine: fn(f64, f64) -> f64| {
+        let mut cost = vec![f64::INFINITY; task.propositions().len()];
+        holds.iter().for_each(|prop| cost[prop.index()] = 0.0);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (needed, added, own) in &rules {
+                let needed = needed.iter().map(|prop| cost[prop.index()]);
+                let way = own + needed.fold(0.0, combine);
+                for prop in added {
+                    if way < cost[prop.index()] {
+                        cost[prop.index()] = way;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let goals = task.goal().iter().map(|prop| cost[prop.index()]);
+        goals.fold(0.0, combine)
+    };
+    let [max, add] = [settle(f64::max), settle(|a, b| a + b)];
+    max.is_finite().then_some([max, add])
+}
+
+#[test]
+fn relaxed_values_follow_from_the_definitions() {
+    let mut compared = 0;
+    for seed in 0..SEEDS {
+        let Ok(task) = ground(&random_adl_problem(seed), &mut ()) else {
+            continue;
+        };
+        if task.is_strips() {
+            continue;
+        }
+        let generator = SuccessorGenerator::new(&task);
+        let random = &mut common::Random(seed);
+        let mut state = task.initial_state();
+        let mut actions = Vec::new();
+        for _ in 0..6 {
+            let expected = plain_values(&task, &state);
+            let [max, add, ff] =
+                [HeuristicKind::Max, HeuristicKind::Add, HeuristicKind::Ff].map(|kind| {
+                    let mut heuristic = kind.build(&task, Costs::Unit);
+                    evaluate(heuristic.as_mut(), &state).finite()
+                });
+            assert_eq!(
+                max,
+                expected.map(|values| values[0]),
+                "h_max of seed {seed}"
+            );
+            assert_eq!(
+                add,
+                expected.map(|values| values[1]),
+                "h_add of seed {seed}"
+            );
+            assert!(
+                ff.is_some() == add.is_some() && ff <= add,
+                "h_FF of seed {seed}"
+            );
+            compared += usize::from(expected.is_some_and(|values| values[1] > 0.0));
+            generator.applicable(&state, &mut actions);
+            if actions.is_empty() {
+                break;
+            }
+            task.apply(actions[random.below(actions.len())], &mut state);
+        }
+    }
+    println!("{compared} states");
+    assert!(compared >= 400, "{compared}");
+}
