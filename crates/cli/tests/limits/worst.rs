@@ -51,7 +51,7 @@ pub(crate) fn wide_action() -> Files {
 pub(crate) fn many_objects() -> Files {
     let domain = "(define (domain d) (:predicates (linked ?a ?b))
         (:action link :parameters (?a ?b) :precondition (linked ?a ?a) :effect (linked ?b ?a))
-        (:action pass :parameters (?a ?b) :precondition (linked ?a ?b) :effect (linked ?b ?b)))";
+        (:action pass :parameters (?a ?b) :precondition (linked ?a ?b) :effect (linked ?a ?a)))";
     let objects = objects(20_000);
     let goal = "(linked o19999 o19998)";
     files(domain, &problem(&objects, "(linked o0 o0)", goal))
@@ -104,8 +104,8 @@ pub(crate) fn many_landmarks() -> Files {
         (:action back :parameters (?a ?b) :precondition (and (at ?b) (next ?a ?b))
          :effect (and (at ?a) (not (at ?b))))
         (:action look :parameters (?a) :precondition (at ?a) :effect (seen ?a)))";
-    let objects = objects(4000);
-    let mut init = "(at o2000)".to_owned();
+    let objects = objects(12_000);
+    let mut init = "(at o6000)".to_owned();
     for pair in objects.windows(2) {
         let _ = write!(init, "(next {} {}) ", pair[0], pair[1]);
     }
@@ -121,9 +121,9 @@ pub(crate) fn many_landmarks() -> Files {
 pub(crate) fn many_blocks(domain: &Path) -> Files {
     let text = std::fs::read_to_string(domain).expect("a domain");
     let blocks: Vec<String> = (0..180).map(|block| format!("b{block}")).collect();
-    let mut init = "(handempty) ".to_owned();
+    let mut init = "(arm-empty) ".to_owned();
     for block in &blocks {
-        let _ = write!(init, "(ontable {block}) (clear {block}) ");
+        let _ = write!(init, "(on-table {block}) (clear {block}) ");
     }
     let mut goal = String::new();
     for pair in blocks.windows(2) {

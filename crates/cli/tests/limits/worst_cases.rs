@@ -112,10 +112,10 @@ fn a_large_landmark_graph() {
         .within_seconds(1.0);
     solve(
         &files,
-        &[&flags[..], &["--memory-limit", "30M", "--time-limit", "50"]].concat(),
+        &[&flags[..], &["--memory-limit", "60M", "--time-limit", "50"]].concat(),
     )
     .ended(22, "memory-limit")
-    .within_bytes(30 << 20);
+    .within_bytes(60 << 20);
 }
 
 /// What the children of `homing evaluate` do not bring back in time is recorded as such.
