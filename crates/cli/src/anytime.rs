@@ -1,18 +1,22 @@
 //! `homing solve --anytime`: each better plan is written and shown at once.
 
 use std::sync::Mutex;
+use std::time::Instant;
 
 use homing::files::NumberedPlanFiles;
-use homing::{Error, Notice, Observer, PlanFound, PlanningProgress, SolveRequest};
+use homing::{Error, Notice, Observer, PlanFound, PlanningProgress, SolveRequest, Underway};
 
 use crate::args::Solve;
 use crate::exit::Exit;
 use crate::output::{print, say};
-use crate::solve::text;
-use crate::watch::{SearchObserver, catch_interrupts};
+use crate::solve::{guard, text};
+use crate::watch::SearchObserver;
 
-pub(crate) fn run(arguments: &Solve, request: &SolveRequest) -> anyhow::Result<Exit> {
-    catch_interrupts();
+pub(crate) fn run(
+    arguments: &Solve,
+    request: &SolveRequest,
+    start: Instant,
+) -> anyhow::Result<Exit> {
     let files = arguments.plan_file.as_deref();
     let files = files.map(NumberedPlanFiles::prepare).transpose()?;
     let observer = Plans {
@@ -21,7 +25,9 @@ pub(crate) fn run(arguments: &Solve, request: &SolveRequest) -> anyhow::Result<E
         show: !arguments.json,
         failed: Mutex::new(None),
     };
+    let guard = guard(&request.limits, start, &observer.inner, arguments.json);
     let record = homing::solve(request, &observer);
+    guard.dismiss();
     observer.inner.finish();
     let record = record?;
     let failed = observer.failed.into_inner().expect("no thread panics here");
@@ -57,12 +63,17 @@ impl Observer for Plans {
         self.inner.notice(notice);
     }
 
+    fn underway(&self, underway: &Underway) {
+        self.inner.underway(underway);
+    }
+
     fn planning(&self, progress: &PlanningProgress) {
         self.inner.planning(progress);
     }
 
     fn plan_found(&self, number: usize, plan: &PlanFound) {
         self.inner.finish();
+        self.inner.plan_found(number, plan);
         if let Some(files) = &self.files
             && let Err(error) = files.write(number, &plan.text)
         {

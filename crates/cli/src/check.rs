@@ -15,6 +15,7 @@ use crate::output::print;
 use crate::watch::{SearchObserver, catch_interrupts};
 
 pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
+    catch_interrupts();
     if let [file] = arguments.files.as_slice()
         && defines(file)?.as_deref() != Some("problem")
     {
@@ -26,7 +27,6 @@ pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
     let mut text = domain_text(&problem.domain);
     text.push_str(&problem_text(&problem));
     print(&text)?;
-    catch_interrupts();
     let observer = SearchObserver::new(false, false);
     let start = Instant::now();
     let grounded = ground(&problem, &mut LimitWatch::new(None, None, &observer));

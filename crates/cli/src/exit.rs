@@ -40,6 +40,7 @@ impl From<Blame> for Exit {
             Blame::Unsupported => Self::Unsupported,
             Blame::Request => Self::BadInput,
             Blame::Homing => Self::Bug,
+            Blame::Stopped => Self::Interrupted,
         }
     }
 }

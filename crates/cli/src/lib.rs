@@ -9,6 +9,7 @@ mod exit;
 mod experiment;
 mod folder;
 mod generate;
+mod guard;
 mod input;
 mod manual;
 mod model;

@@ -8,7 +8,7 @@ use homing::{Notice, Observer};
 use homing_lab::schedule::Progress;
 
 use crate::output::{clear_line, say, show_line};
-use crate::watch::{interrupted, tell};
+use crate::watch::{finishing, interrupted, tell};
 
 const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
@@ -79,6 +79,10 @@ impl TaskProgress {
 impl Observer for TaskProgress {
     fn stopped(&self) -> bool {
         interrupted()
+    }
+
+    fn finishing(&self) {
+        finishing();
     }
 
     fn notice(&self, notice: &Notice) {

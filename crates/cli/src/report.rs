@@ -7,6 +7,7 @@ use homing::{ReportRecord, ReportRequest};
 
 use crate::exit::Exit;
 use crate::output::{print, wrapped};
+use crate::watch::catch_interrupts;
 
 /// Make a page, CSV and LaTeX of the records of runs
 ///
@@ -58,6 +59,7 @@ fn parse_threshold(text: &str) -> Result<(Option<String>, u64), String> {
 }
 
 pub(crate) fn run(arguments: &Report) -> anyhow::Result<Exit> {
+    catch_interrupts();
     let mut request = ReportRequest {
         records: arguments.records.clone(),
         out: arguments.out.clone(),

@@ -1,14 +1,17 @@
 //! `homing solve`.
 
+use std::time::{Duration, Instant};
+
 use homing::files::PlanFile;
 use homing::{LazyConfig, Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest};
 use homing_planner::search::Limit;
 
 use crate::args::{Solve, simd_from_environment};
 use crate::exit::Exit;
+use crate::guard::{Bounds, Guard};
 use crate::input::problem_source;
 use crate::output::print;
-use crate::watch::{SearchObserver, catch_interrupts};
+use crate::watch::{SearchObserver, catch_signals};
 
 impl Solve {
     /// What the flags ask for.
@@ -46,10 +49,11 @@ impl Solve {
 }
 
 pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
-    catch_interrupts();
+    let start = Instant::now();
+    catch_signals();
     let request = arguments.request()?;
     if arguments.anytime {
-        return crate::anytime::run(arguments, &request);
+        return crate::anytime::run(arguments, &request, start);
     }
     let plan_file = arguments
         .plan_file
@@ -57,11 +61,42 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
         .map(PlanFile::prepare)
         .transpose()?;
     let observer = SearchObserver::new(arguments.json, arguments.verbose);
+    let guard = guard(&request.limits, start, &observer, arguments.json);
     let record = homing::solve(&request, &observer);
+    guard.dismiss();
     observer.finish();
     let record = record?;
     deliver(&record, plan_file.as_ref(), arguments.json)?;
     Ok(record.outcome.into())
+}
+
+/// A guard that writes the record, if it comes to that.
+pub(crate) fn guard(
+    limits: &SolveLimits,
+    start: Instant,
+    observer: &SearchObserver,
+    json: bool,
+) -> Guard {
+    let seen = observer.seen();
+    let bounds = Bounds {
+        start,
+        time: limits.time_limit.and_then(seconds),
+        memory: limits.memory_limit,
+    };
+    // Plan files are left as they are: plans that were found on the way are written already.
+    let end = move |outcome: Outcome| match seen.ended(outcome) {
+        Some(record) => {
+            let _ = deliver(&record, None, json);
+            record.outcome.into()
+        }
+        None => outcome.into(),
+    };
+    Guard::set(bounds, Box::new(end))
+}
+
+/// A limit past the end of all clocks is none.
+fn seconds(limit: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(limit).ok()
 }
 
 /// Writes the plan file, then everything else.

@@ -1,22 +1,46 @@
 //! Ctrl-C, and looking on at what the library does.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
-use homing::{Notice, Observer, PlanningProgress};
+use homing::{Notice, Observer, Outcome, PlanFound, PlanningProgress, SolveRecord, Underway};
 use homing_planner::Progress;
 
+use crate::exit::Exit;
+use crate::guard::{Bounds, Guard};
 use crate::input::{Warnings, show_warnings};
 use crate::output::{clear_line, say, show_line};
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// When Ctrl-C was pressed.
+static INTERRUPTED: OnceLock<Instant> = OnceLock::new();
 
-/// Lets Ctrl-C end the work cleanly; a second one ends it at once.
+/// The guard of a command that has nothing to print when it is ended.
+static GUARD: OnceLock<Guard> = OnceLock::new();
+
+/// Lets Ctrl-C end the work cleanly, and at once if the work does not see to it soon or it is
+/// pressed again.
 pub(crate) fn catch_interrupts() {
+    catch_signals();
+    let end = |_| {
+        say("homing: interrupted\n");
+        Exit::Interrupted
+    };
+    GUARD.get_or_init(|| Guard::set(Bounds::none(), Box::new(end)));
+}
+
+/// The work of a command that catches interrupts has seen that it is to end.
+pub(crate) fn finishing() {
+    if let Some(guard) = GUARD.get() {
+        guard.finishing();
+    }
+}
+
+/// Takes note of Ctrl-C and its like; a second one ends the process at once.
+pub(crate) fn catch_signals() {
     let handler = || {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(crate::exit::Exit::Interrupted as i32);
+        if INTERRUPTED.set(Instant::now()).is_err() {
+            std::process::exit(Exit::Interrupted as i32);
         }
     };
     // Without a handler Ctrl-C ends the program as ever: no reason to stop here.
@@ -25,7 +49,12 @@ pub(crate) fn catch_interrupts() {
 
 /// Whether Ctrl-C was pressed.
 pub(crate) fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    interrupted_since().is_some()
+}
+
+/// When Ctrl-C was pressed.
+pub(crate) fn interrupted_since() -> Option<Instant> {
+    INTERRUPTED.get().copied()
 }
 
 /// To be called first thing: a run that works for another process ends with it, even if that is
@@ -43,7 +72,7 @@ pub(crate) fn follow_parent() {
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
         // It may have ended before the line above.
         if getppid().is_none_or(|now| now.as_raw_nonzero().get() != parent) {
-            std::process::exit(crate::exit::Exit::Interrupted as i32);
+            std::process::exit(Exit::Interrupted as i32);
         }
     }
 }
@@ -99,6 +128,27 @@ pub(crate) struct SearchObserver {
     show: bool,
     verbose: bool,
     shown: Mutex<bool>,
+    seen: Arc<Seen>,
+}
+
+/// What was seen of a request last: enough for its record, if it is ended from outside.
+#[derive(Default)]
+pub(crate) struct Seen {
+    underway: Mutex<Option<Underway>>,
+    progress: Mutex<Option<Progress>>,
+    plans: Mutex<Vec<PlanFound>>,
+}
+
+impl Seen {
+    /// The record of the request if it ends now.
+    pub(crate) fn ended(&self, outcome: Outcome) -> Option<SolveRecord> {
+        let progress = *self.progress.lock().expect("no thread panics here");
+        let underway = self.underway.lock().expect("no thread panics here");
+        let underway = underway.as_ref()?;
+        let record = underway.ended(outcome, progress.as_ref());
+        let plans = self.plans.lock().expect("no thread panics here");
+        Some(record.with_plans(&plans))
+    }
 }
 
 impl SearchObserver {
@@ -108,7 +158,13 @@ impl SearchObserver {
             show: !quiet && std::io::stderr().is_terminal(),
             verbose,
             shown: Mutex::new(false),
+            seen: Arc::default(),
         }
+    }
+
+    /// What it sees, for others.
+    pub(crate) fn seen(&self) -> Arc<Seen> {
+        Arc::clone(&self.seen)
     }
 
     /// Takes the line of progress away.
@@ -138,7 +194,17 @@ impl Observer for SearchObserver {
         }
     }
 
+    fn underway(&self, underway: &Underway) {
+        *self.seen.underway.lock().expect("no thread panics here") = Some(underway.clone());
+    }
+
+    fn plan_found(&self, _number: usize, plan: &PlanFound) {
+        let mut plans = self.seen.plans.lock().expect("no thread panics here");
+        plans.push(plan.clone());
+    }
+
     fn planning(&self, planning: &PlanningProgress) {
+        *self.seen.progress.lock().expect("no thread panics here") = Some(planning.progress);
         if self.show {
             show_line(&line(planning));
             *self.shown.lock().expect("no thread panics here") = true;

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::lazy::LazyResult;
 use crate::observe::Observer;
-use crate::solve::{Moment, SearchConfig};
+use crate::solve::SearchConfig;
+use crate::underway::Underway;
 
 /// Making a plan shorter may cost this part of the work of the search that found it.
 const PART: u64 = 10;
@@ -58,7 +59,7 @@ pub(crate) fn better(
     task: &Task,
     found: &mut LazyResult,
     config: &SearchConfig,
-    start: &Moment,
+    underway: &Underway,
     watch: &mut dyn Watch,
     observer: &dyn Observer,
 ) -> Result<Better, Error> {
@@ -75,7 +76,7 @@ pub(crate) fn better(
         return Ok(Better::default());
     };
     if config.anytime {
-        let (actions, better) = anytime(task, &first, costs, config, start, watch, observer)?;
+        let (actions, better) = anytime(task, &first, costs, config, underway, watch, observer)?;
         found.result.outcome = Outcome::Solved(Plan::from_actions(task, &actions));
         return Ok(better);
     }
@@ -92,7 +93,7 @@ fn anytime(
     first: &[ActionId],
     costs: Costs,
     config: &SearchConfig,
-    start: &Moment,
+    underway: &Underway,
     watch: &mut dyn Watch,
     observer: &dyn Observer,
 ) -> Result<(Vec<ActionId>, Better), Error> {
@@ -108,12 +109,12 @@ fn anytime(
                 return;
             }
         };
-        let now = Moment::now();
+        let (seconds, cpu_seconds) = underway.elapsed();
         plans.push(PlanFound {
             cost,
             length: actions.len(),
-            seconds: now.wall_since(start).as_secs_f64(),
-            cpu_seconds: now.cpu_since(start),
+            seconds,
+            cpu_seconds,
             text: plan.file_text(cost, !problem.minimize_cost),
         });
         observer.plan_found(plans.len(), &plans[plans.len() - 1]);

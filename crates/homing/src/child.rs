@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use homing_planner::SearchKind;
 use serde::de::DeserializeOwned;
@@ -113,10 +113,15 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
     arguments
 }
 
-/// Runs the command with these arguments. `None` if the work was stopped: the run is ended then.
+/// A run that is so far past its time limit is ended: it has lost its wits.
+const OVERRUN: Duration = Duration::from_secs(5);
+
+/// Runs the command with these arguments. `None` if the work was stopped: the run is ended then. A
+/// run keeps to its limits itself; one that does not is ended, and leaves no record.
 pub(crate) fn run(
     command: &Path,
     arguments: &[OsString],
+    time_limit: Option<f64>,
     observer: &dyn Observer,
 ) -> std::io::Result<Option<Finished>> {
     let mut command = Command::new(command);
@@ -142,14 +147,21 @@ pub(crate) fn run(
         let out = scope.spawn(|| reader(&mut stdout));
         let err = scope.spawn(|| reader(&mut stderr));
         let mut pause = Duration::from_millis(1);
+        let start = Instant::now();
+        let limit = time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break Some(status);
             }
             if observer.stopped() {
+                observer.finishing();
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
+            }
+            if limit.is_some_and(|limit| start.elapsed() > limit.saturating_add(OVERRUN)) {
+                let _ = child.kill();
+                break Some(child.wait()?);
             }
             std::thread::sleep(pause);
             pause = (pause * 3 / 2).min(Duration::from_millis(50));

@@ -125,6 +125,8 @@ pub enum Blame {
     Request,
     /// Who wrote homing.
     Homing,
+    /// Who ended the work from outside.
+    Stopped,
 }
 
 impl Error {
@@ -135,6 +137,10 @@ impl Error {
                 Some(Severity::Unsupported) => Blame::Unsupported,
                 _ => Blame::Pddl,
             },
+            Self::Ground {
+                error: GroundError::Stopped { .. },
+                ..
+            } => Blame::Stopped,
             Self::Ground { .. } => Blame::Pddl,
             Self::FalsePlan(_) | Self::Bug(_) => Blame::Homing,
             _ => Blame::Request,

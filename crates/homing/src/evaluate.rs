@@ -137,7 +137,7 @@ impl Run {
         record.revision = REVISION.to_owned();
         record.machine = machine().to_owned();
         let arguments = child::solve_arguments(&self.request()?, self.plan.as_deref());
-        let finished = child::run(command, &arguments, observer)
+        let finished = child::run(command, &arguments, self.planned.time_limit, observer)
             .map_err(|error| Error::Request(error.to_string()))?;
         let Some(finished) = finished else {
             return Ok(None);

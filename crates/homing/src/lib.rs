@@ -25,6 +25,7 @@ mod report;
 pub mod resources;
 mod solve;
 pub mod train;
+mod underway;
 
 pub use better::PlanFound;
 pub use error::{Blame, Error};
@@ -39,3 +40,4 @@ pub use solve::{
     Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest, TaskSize, solve, solve_task,
 };
 pub use train::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
+pub use underway::Underway;

@@ -13,6 +13,7 @@ use crate::better::PlanFound;
 use crate::lazy::LearnedHere;
 use crate::resources::MemoryGauge;
 use crate::solve::TaskSize;
+use crate::underway::Underway;
 
 /// Is told what happens, and may end it. Every method has a default that does nothing; `&()` looks
 /// away. Work on several threads tells of all of them.
@@ -24,6 +25,12 @@ pub trait Observer: Sync {
 
     /// Something that a person may want to know.
     fn notice(&self, _notice: &Notice) {}
+
+    /// A request to solve a problem has come to its next part: reading, grounding, or the search.
+    fn underway(&self, _underway: &Underway) {}
+
+    /// The work has seen that it is to end, and writes what it has.
+    fn finishing(&self) {}
 
     /// How far grounding or a search is; ten times a second at the most.
     fn planning(&self, _progress: &PlanningProgress) {}

@@ -3,16 +3,15 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use homing_lab::record;
-use homing_learner::{AnyModel, Simd, ValueKind};
+use homing_learner::{AnyModel, Simd};
 use homing_pddl::Problem;
 use homing_planner::search::{
     self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
 };
 use homing_planner::{
-    Costs, GroundError, Heuristic, HeuristicKind, SearchKind, Stop, Task, ground,
+    Costs, GroundError, Heuristic, HeuristicKind, Progress, SearchKind, Stop, Task, Watch, ground,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +23,8 @@ use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
 use crate::model::load_model_for;
 use crate::models;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes, resident_bytes};
+use crate::resources::resident_bytes;
+use crate::underway::Underway;
 
 /// A problem to solve, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ pub struct SolveLimits {
 }
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// With a plan that was replayed.
@@ -130,6 +130,7 @@ pub enum Outcome {
     /// At the memory limit.
     MemoryLimit,
     /// From outside.
+    #[default]
     Interrupted,
 }
 
@@ -165,7 +166,7 @@ impl From<&search::Outcome> for Outcome {
 
 /// What came of a request: what `homing solve --json` prints and what runs of an experiment are
 /// read back from. A field that does not apply is null. `docs/formats.md` describes each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SolveRecord {
     /// How the search ended.
     pub outcome: Outcome,
@@ -260,6 +261,26 @@ pub struct SolveRecord {
     pub limit: Option<Limit>,
 }
 
+impl SolveRecord {
+    /// The record of a request that had found these plans when it was ended, each better than the
+    /// one before.
+    #[must_use]
+    pub fn with_plans(mut self, plans: &[PlanFound]) -> Self {
+        if let Some(best) = plans.last() {
+            let steps = best.text.lines().filter(|line| line.starts_with('('));
+            self.outcome = Outcome::Solved;
+            self.plan = Some(steps.map(str::to_owned).collect());
+            self.plan_length = Some(best.length);
+            self.plan_cost = Some(best.cost);
+            self.validated = true;
+            self.plans = Some(plans.to_vec());
+            self.optimal = Some(false);
+            self.plan_text = Some(best.text.clone());
+        }
+        self
+    }
+}
+
 /// The size of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskSize {
@@ -284,43 +305,6 @@ impl From<&Task> for TaskSize {
     }
 }
 
-/// Wall-clock and CPU time.
-#[derive(Clone, Copy)]
-pub(crate) struct Moment {
-    wall: Instant,
-    cpu: f64,
-}
-
-impl Moment {
-    pub(crate) fn now() -> Self {
-        Self {
-            wall: Instant::now(),
-            cpu: cpu_seconds(),
-        }
-    }
-
-    pub(crate) fn wall_since(&self, earlier: &Self) -> Duration {
-        self.wall - earlier.wall
-    }
-
-    pub(crate) fn cpu_since(&self, earlier: &Self) -> f64 {
-        whole_nanoseconds(self.cpu - earlier.cpu)
-    }
-}
-
-/// When the parts of a request were done.
-struct Moments {
-    start: Moment,
-    parsed: Moment,
-    ready: Moment,
-    end: Moment,
-}
-
-/// Without the digits that subtraction makes up.
-fn whole_nanoseconds(seconds: f64) -> f64 {
-    (seconds * 1e9).round() / 1e9
-}
-
 /// Reads, grounds and solves a problem. A plan is replayed before it is returned.
 ///
 /// # Errors
@@ -328,10 +312,11 @@ fn whole_nanoseconds(seconds: f64) -> f64 {
 /// If the input cannot be read or the model does not fit it. That there is no plan, or that a limit
 /// was reached, is no error.
 pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRecord, Error> {
-    let start = Moment::now();
+    let mut underway = Underway::begin(&request.search);
     request.limits.check()?;
     // Made here, so that reading counts against the time limit.
     let mut watch = request.limits.watch(observer);
+    observer.underway(&underway);
     let loaded = request.problem.load()?;
     if !loaded.warnings.messages().is_empty() {
         observer.notice(&Notice::Warnings(loaded.warnings));
@@ -339,37 +324,31 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     let problem = loaded.value;
     let config = &request.search;
     let model = model_for(config, &problem, observer)?;
-    let parsed = Moment::now();
-    let grounded = ground(&problem, &mut watch);
-    let ready = Moment::now();
-    let (task, result, better) = match grounded {
+    underway.read(&problem, model.as_ref());
+    observer.underway(&underway);
+    // Reading itself cannot be ended, but nothing follows it.
+    let grounded = match watch.poll(Progress::Reading) {
+        Some(stop) => Err(stop.into()),
+        None => ground(&problem, &mut watch),
+    };
+    underway.grounded(grounded.as_ref().ok());
+    let (result, better) = match grounded {
         Ok(task) => {
+            let (reading, grounding) = underway.durations();
+            observer.underway(&underway);
             observer.notice(&Notice::Grounded {
                 size: TaskSize::from(&task),
-                reading: parsed.wall_since(&start),
-                grounding: ready.wall_since(&parsed),
+                reading,
+                grounding,
             });
             let limits = &request.limits;
             let mut result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
-            let better = better(&task, &mut result, config, &start, &mut watch, observer)?;
-            (Some(task), result, better)
+            let better = better(&task, &mut result, config, &underway, &mut watch, observer)?;
+            (result, better)
         }
-        Err(error) => (None, without_task(error, observer)?, Better::default()),
+        Err(error) => (without_task(error, observer)?, Better::default()),
     };
-    let moments = Moments {
-        start,
-        parsed,
-        ready,
-        end: Moment::now(),
-    };
-    make_record(
-        config,
-        &problem,
-        task.as_ref(),
-        model.as_ref(),
-        (&result, better),
-        &moments,
-    )
+    make_record(&underway, &problem, &result, better)
 }
 
 /// The model that is asked for. Where none is and one ships, that is worth a word.
@@ -409,26 +388,15 @@ pub fn solve_task(
     limits: &SolveLimits,
     observer: &dyn Observer,
 ) -> Result<SolveRecord, Error> {
-    let start = Moment::now();
+    let mut underway = Underway::begin(config);
     limits.check()?;
     let mut watch = limits.watch(observer);
+    underway.read(task.problem(), model);
+    underway.grounded(Some(task));
+    observer.underway(&underway);
     let mut result = run(task, model, config, limits, &mut watch, observer)?;
-    let better = better(task, &mut result, config, &start, &mut watch, observer)?;
-    let moments = Moments {
-        start,
-        parsed: start,
-        ready: start,
-        end: Moment::now(),
-    };
-    let problem = task.problem();
-    make_record(
-        config,
-        problem,
-        Some(task),
-        model,
-        (&result, better),
-        &moments,
-    )
+    let better = better(task, &mut result, config, &underway, &mut watch, observer)?;
+    make_record(&underway, task.problem(), &result, better)
 }
 
 impl SolveLimits {
@@ -506,21 +474,11 @@ fn run(
     Ok(result)
 }
 
-/// What a learned heuristic is called in records.
-fn model_name(model: &AnyModel) -> String {
-    match model {
-        AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
-        AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
-    }
-}
-
 fn make_record(
-    config: &SearchConfig,
+    underway: &Underway,
     problem: &Arc<Problem>,
-    task: Option<&Task>,
-    model: Option<&AnyModel>,
-    (found, better): (&LazyResult, Better),
-    moments: &Moments,
+    found: &LazyResult,
+    better: Better,
 ) -> Result<SolveRecord, Error> {
     let result = &found.result;
     let (plan, limit) = match &result.outcome {
@@ -528,31 +486,14 @@ fn make_record(
         search::Outcome::Unsolvable => (None, None),
         search::Outcome::LimitReached(limit) => (None, Some(*limit)),
     };
+    // The time of the search is over; what follows is not part of it.
+    let ended = underway.ended(Outcome::from(&result.outcome), None);
     let cost = match plan {
         Some(plan) => Some(plan.validate(problem).map_err(Error::FalsePlan)?.cost),
         None => None,
     };
-    let Moments {
-        start,
-        parsed,
-        ready,
-        end,
-    } = moments;
-    let seconds = |from: &Moment, to: &Moment| to.wall_since(from).as_secs_f64();
     let statistics = &result.statistics;
-    let size = task.map(TaskSize::from);
     Ok(SolveRecord {
-        outcome: Outcome::from(&result.outcome),
-        domain: problem.domain.name.clone(),
-        problem: problem.name.clone(),
-        heuristic: config.search.uses_heuristic().then(|| match model {
-            Some(model) => model_name(model),
-            None => config.heuristic.name().to_owned(),
-        }),
-        model: config.model.as_ref().map(|path| path.display().to_string()),
-        search: config.search,
-        weight: config.search.uses_weight().then_some(config.weight),
-        unit_cost: config.unit_cost,
         plan: plan.map(|plan| plan.steps.iter().map(ToString::to_string).collect()),
         plan_length: plan.map(|plan| plan.steps.len()),
         plan_cost: cost,
@@ -569,25 +510,12 @@ fn make_record(
         stored: statistics.stored,
         peak_open: statistics.peak_open,
         bytes_per_state: statistics.bytes_per_state,
-        objects: problem.objects.len(),
-        actions: size.map_or(0, |size| size.actions),
-        propositions: size.map_or(0, |size| size.propositions),
-        variables: size.map_or(0, |size| size.variables),
         found_by: found.found_by,
         learned: found.learned.clone(),
-        parse_seconds: seconds(start, parsed),
-        ground_seconds: seconds(parsed, ready),
-        search_seconds: seconds(ready, end),
-        total_seconds: seconds(start, end),
-        ready_cpu_seconds: whole_nanoseconds(ready.cpu),
-        search_cpu_seconds: whole_nanoseconds(end.cpu - ready.cpu),
-        // Not what ran in this process before, as `cargo run` does.
-        total_cpu_seconds: whole_nanoseconds(end.cpu - start.cpu),
-        peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
-        version: VERSION.to_owned(),
         plan_text: plan
             .zip(cost)
             .map(|(plan, cost)| plan.file_text(cost, !problem.minimize_cost)),
         limit,
+        ..ended
     })
 }

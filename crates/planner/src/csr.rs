@@ -41,6 +41,11 @@ impl<T: Copy> Csr<T> {
         (0..self.len()).map(|index| self.row(index))
     }
 
+    /// Whether one more row of so many items can be numbered.
+    pub(crate) fn has_room(&self, items: usize) -> bool {
+        self.items.len() + items <= u32::MAX as usize
+    }
+
     /// All rows as one.
     pub(crate) fn items(&self) -> &[T] {
         &self.items

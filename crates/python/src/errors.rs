@@ -42,6 +42,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
             Blame::Pddl => exception("PddlError", &message, None),
             Blame::Unsupported => exception("UnsupportedError", &message, None),
             Blame::Homing => bug(message),
+            Blame::Stopped => pyo3::exceptions::PyKeyboardInterrupt::new_err(message),
             Blame::Request => exception("RequestError", &message, None),
         },
     }

@@ -9,7 +9,7 @@ use homing_learner::{LearnProgress, StepRecord};
 
 use crate::output::{clear_line, show_line};
 use crate::progress::{bar, duration};
-use crate::watch::{interrupted, tell};
+use crate::watch::{finishing, interrupted, tell};
 
 const BETWEEN_LINES: Duration = Duration::from_millis(200);
 
@@ -123,6 +123,10 @@ impl Progress {
 impl Observer for Progress {
     fn stopped(&self) -> bool {
         interrupted()
+    }
+
+    fn finishing(&self) {
+        finishing();
     }
 
     fn notice(&self, notice: &Notice) {

@@ -29,8 +29,13 @@ impl Runner<'_> {
         let files = ModelFiles::of(self.folder.file(&task.model));
         let config = toml::to_string(&task.config).map_err(Error::bug)?;
         write_whole(&files.requested_config(), config.as_bytes())?;
-        let finished = child::run(self.command, &self.arguments(task, &files), self.observer)
-            .map_err(|error| Error::Request(error.to_string()))?;
+        let finished = child::run(
+            self.command,
+            &self.arguments(task, &files),
+            None,
+            self.observer,
+        )
+        .map_err(|error| Error::Request(error.to_string()))?;
         let Some(finished) = finished else {
             return Ok(Executed::Stopped);
         };

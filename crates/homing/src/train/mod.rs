@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
 use crate::model::load_network;
-use crate::observe::{Notice, Observer};
+use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
@@ -388,7 +388,7 @@ pub fn load_tasks(
     let mut tasks = Vec::new();
     for path in &files.problems {
         let problem = load_problem(&files.domain, path)?.value;
-        match ground(&problem, &mut ()) {
+        match ground(&problem, &mut LimitWatch::new(None, None, observer)) {
             Ok(task) => tasks.push(Arc::new(task)),
             Err(error @ GroundError::Unsolvable { .. }) => {
                 observer.notice(&Notice::LeftOut {
@@ -524,6 +524,7 @@ impl<'a> Session<'a> {
             self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
         }
         if self.observer.stopped() {
+            self.observer.finishing();
             save(&trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),

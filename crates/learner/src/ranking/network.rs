@@ -94,7 +94,7 @@ impl Improvable for Ranker<'_> {
 /// How training a network to rank ended.
 pub enum RankedNetwork {
     /// The model.
-    Trained(Model),
+    Trained(Box<Model>),
     /// The outside ended it.
     Stopped(Stop),
 }
@@ -170,7 +170,7 @@ pub fn rank_network(
             what: "weight",
         });
     }
-    Ok(RankedNetwork::Trained(Model {
+    Ok(RankedNetwork::Trained(Box::new(Model {
         header: ModelHeader {
             format_version: FORMAT_VERSION,
             domain: domain.name.clone(),
@@ -187,5 +187,5 @@ pub fn rank_network(
             },
         },
         parameters: ranker.parameters,
-    }))
+    })))
 }

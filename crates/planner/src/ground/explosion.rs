@@ -16,7 +16,7 @@ pub struct LargestAction {
     pub found: usize,
     /// Arguments tried so far, in part or in full.
     pub tried: u64,
-    /// For each parameter, the objects of its type, the names first.
+    /// Its parameters, and how many objects fit each.
     pub parameters: Vec<(String, usize)>,
 }
 
@@ -49,7 +49,7 @@ impl LargestAction {
             found: most.rows,
             tried: most.tried,
             parameters: parameters
-                .map(|parameter| (parameter.name.clone(), fitting(&parameter.types)))
+                .map(|parameter| (format!("?{}", parameter.name), fitting(&parameter.types)))
                 .collect(),
         })
     }

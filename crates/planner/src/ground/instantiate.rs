@@ -95,8 +95,8 @@ pub(super) fn instantiate(
     let mut raw = Raw::default();
     let mut first = Vec::new();
     let mut pace = Pace::building(watch, "facts")?;
-    pace.room(least_size(program, reachable))?;
     let predicates = problem.domain.predicates.len();
+    pace.room(least_size(predicates, program, reachable))?;
     for (predicate, relation) in reachable.relations.iter().enumerate().take(predicates) {
         first.push(u32::try_from(raw.facts.len()).expect("fewer than 2^32 facts"));
         for row in 0..relation.len() {
@@ -140,7 +140,7 @@ pub(super) fn instantiate(
 }
 
 /// The bytes that the actions take at the least, written out.
-fn least_size(program: &Program, reachable: &Reachable) -> usize {
+fn least_size(predicates: usize, program: &Program, reachable: &Reachable) -> usize {
     let rules = program.rules.iter().zip(&reachable.arguments);
     let actions = rules.filter(|(rule, _)| matches!(rule.origin, Origin::Action(_)));
     let numbers: usize = actions
@@ -150,7 +150,8 @@ fn least_size(program: &Program, reachable: &Reachable) -> usize {
             rows.len() * (positive.count() + rule.add.len() + 4)
         })
         .sum();
-    let facts: usize = reachable.relations.iter().map(|r| r.len() as usize).sum();
+    let facts = reachable.relations.iter().take(predicates);
+    let facts: usize = facts.map(|relation| relation.len() as usize).sum();
     numbers * size_of::<Fact>() + facts * size_of::<RawFact>()
 }
 

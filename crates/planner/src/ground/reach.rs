@@ -438,11 +438,16 @@ struct Out<'o, 'w> {
 }
 
 impl Out<'_, '_> {
-    fn push(&mut self, arguments: &[ObjectId]) {
+    fn push(&mut self, arguments: &[ObjectId]) -> Result<(), Stop> {
+        // More than can be numbered is more than any memory holds once it is written out.
+        if !self.rows.has_room(arguments.len()) {
+            return Err(Stop::Memory);
+        }
         self.rows.push_row(arguments.iter().copied());
         self.found.rows += 1;
         let actions = self.others + self.rows.len();
         self.pace.show(Progress::Grounding { actions });
+        Ok(())
     }
 }
 
@@ -488,8 +493,7 @@ impl Join<'_> {
             return Ok(());
         }
         let Some(current) = self.plan.steps.get(step) else {
-            out.push(&scratch.bound);
-            return Ok(());
+            return out.push(&scratch.bound);
         };
         match current {
             Step::Assign { parameter, from } => {
