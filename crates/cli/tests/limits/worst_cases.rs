@@ -95,14 +95,10 @@ fn one_slow_evaluation() {
     assert!(run.record()["actions"].as_u64() > Some(0), "{run:#?}");
     solve(
         &files,
-        &[
-            &flags[..],
-            &["--memory-limit", "100M", "--time-limit", "50"],
-        ]
-        .concat(),
+        &[&flags[..], &["--memory-limit", "40M", "--time-limit", "50"]].concat(),
     )
     .ended(22, "memory-limit")
-    .within_bytes(100 << 20);
+    .within_bytes(40 << 20);
 }
 
 #[test]
