@@ -130,6 +130,9 @@ const FIRST_WORK: u64 = 400_000_000;
 /// States sampled in each cut, about.
 const SAMPLES: usize = 60;
 
+/// Passes over the pairs of cuts: fewer than for a model that is kept, since somebody waits.
+const EPOCHS: usize = 16;
+
 /// Searches as the module says.
 pub(crate) fn search(
     task: &Task,
@@ -270,7 +273,11 @@ fn learn_here(
     };
     // The given problem, not its small parts, tells which relations are dense.
     let spec = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
-    let (fitted, report) = fit(&set, &spec, &function, &RankingConfig::default(), seed);
+    let ranking = RankingConfig {
+        epochs: EPOCHS,
+        ..RankingConfig::default()
+    };
+    let (fitted, report) = fit(&set, &spec, &function, &ranking, seed);
     record.features = report.features;
     record.pairs = report.pairs;
     record.accuracy = report.accuracy.first().copied().unwrap_or(0.0);

@@ -43,7 +43,7 @@ pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 pub use homing_nlm::{Simd, SimdError};
 pub use learn::{
-    CandidateRecord, DataSource, FunctionConfig, LearnConfig, LearnError, LearnProgress,
+    CandidateRecord, DataSource, Examples, FunctionConfig, LearnConfig, LearnError, LearnProgress,
     LearnReport, Objective, SelectionConfig, learn, learn_from,
 };
 pub use learned::Learned;

@@ -142,6 +142,14 @@ impl AnyModel {
         }
     }
 
+    /// The name of the domain that it was trained on.
+    pub fn domain(&self) -> &str {
+        match self {
+            Self::Nlm(model) => &model.header.domain,
+            Self::Counts(model) => &model.header.domain,
+        }
+    }
+
     /// What it can do.
     pub fn function(&self) -> &dyn ValueFunction {
         match self {

@@ -259,6 +259,29 @@ fn the_report_holds_the_table_of_candidates() {
     assert_eq!(chosen.fit, report.fit);
 }
 
+/// Where no problem can be walked through, small ones are cut out of them.
+#[test]
+fn problems_that_are_too_large_are_cut() {
+    let config = LearnConfig {
+        data: DataSource::Exact(ExactConfig {
+            states: 5,
+            cuts: 20,
+            ..ExactConfig::default()
+        }),
+        ..LearnConfig::default()
+    };
+    let tasks = [blocks(9, 4), blocks(12, 5), blocks(14, 7), blocks(16, 3)];
+    let model = learn(&tasks, &config, 1, 1, &mut (), &mut |_| ()).expect("it learns");
+    let data = &model.header.report.data;
+    assert_eq!((data.walked, data.too_large), (0, 3), "{data:?}");
+    assert!(data.cuts >= 20, "{data:?}");
+    let chosen = &model.header.report.candidates[model.header.report.chosen];
+    assert_eq!(
+        chosen.solved, 1,
+        "the largest is kept out of the fit, and solved"
+    );
+}
+
 #[test]
 fn what_cannot_be_learnt_from_is_told() {
     let try_to = |tasks: &[Arc<Task>], config: &LearnConfig| {
@@ -269,6 +292,7 @@ fn what_cannot_be_learnt_from_is_told() {
     let tiny = LearnConfig {
         data: DataSource::Exact(ExactConfig {
             states: 5,
+            cut_from: 0,
             ..ExactConfig::default()
         }),
         ..LearnConfig::default()

@@ -23,6 +23,9 @@ pub(crate) fn data(report: &LearnReport) -> String {
             text.push_str(&format!("; {count} {what}"));
         }
     }
+    if data.cuts > 0 {
+        text.push_str(&format!("; {} cut out of larger ones", data.cuts));
+    }
     text
 }
 

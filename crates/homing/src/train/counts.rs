@@ -37,6 +37,7 @@ pub fn within_budget(seconds: f64) -> LearnConfig {
     data.total_states = scaled(data.total_states as f64) as usize;
     // One problem may have the share of a few: else the bound on all of them says nothing.
     data.states = data.states.min((data.total_states / 4).max(1));
+    data.cut_from = scaled(data.cut_from as f64) as usize;
     config.selection.work = scaled(config.selection.work as f64) as u64;
     config
 }

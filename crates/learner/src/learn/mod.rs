@@ -7,14 +7,29 @@ mod select;
 use std::fmt;
 use std::sync::Arc;
 
-use homing_planner::{Stop, Task, Watch};
+use homing_planner::{Costs, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
 
 pub use self::config::{DataSource, FunctionConfig, LearnConfig, Objective, SelectionConfig};
 use self::select::{Candidate, Choice, compare};
 use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
-use crate::ranking::{FitReport, GatherReport, RankingConfig, TrainingSet, fit, gather, size_of};
+use crate::cut::{CutConfig, Cutter};
+use crate::ranking::{
+    ExactConfig, FitReport, GatherReport, RankingConfig, TrainingSet, fit, gather, size_of,
+};
 use crate::signature::{Difference, Signature};
+use crate::teamwork::for_all;
+
+/// What there is to learn from.
+#[derive(Clone, Debug, Default)]
+pub struct Examples {
+    /// From problems that were walked through.
+    pub walked: TrainingSet,
+    /// From small problems that were cut out of larger ones.
+    pub cuts: TrainingSet,
+    /// What became of the training problems.
+    pub report: GatherReport,
+}
 
 /// What a run of learning came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -165,27 +180,69 @@ pub fn learn(
     let (to_fit, held_out) = hold_out(tasks, &config.selection);
     let DataSource::Exact(data) = &config.data;
     // Candidates may want more samples than the rest: those of all others are the first of these.
-    let data = crate::ranking::ExactConfig {
+    let data = ExactConfig {
         samples: data.samples * config.selection.most_samples(),
         ..data.clone()
     };
-    let (set, report) = gather(&to_fit, &data, seed, threads, watch)?;
+    let (walked, mut report) = gather(&to_fit, &data, seed, threads, watch)?;
+    let cuts = cut_out(&to_fit, &data, seed, threads, watch)?;
+    report.cuts = cuts.problems.len();
     tell(&LearnProgress::Gathered(report.clone()));
-    if set.problems.is_empty() {
-        return Err(LearnError::NothingWalked(report));
-    }
-    learn_from(&set, report, &held_out, config, seed, threads, watch, tell)
+    let examples = Examples {
+        walked,
+        cuts,
+        report,
+    };
+    learn_from(
+        &to_fit, &examples, &held_out, config, seed, threads, watch, tell,
+    )
 }
 
-/// As [`learn`], with examples that are already there.
+/// Cuts small problems out of some of the larger ones: these have more in them than the few that
+/// can be walked through whole.
+fn cut_out(
+    tasks: &[Arc<Task>],
+    config: &ExactConfig,
+    seed: u64,
+    threads: usize,
+    watch: &mut dyn Watch,
+) -> Result<TrainingSet, Stop> {
+    let mut order: Vec<&Arc<Task>> = tasks.iter().collect();
+    order.sort_by_key(|task| size_of(task));
+    let larger = &order[order.len() / 2..];
+    let count = config.cut_from.min(larger.len());
+    let chosen: Vec<(u64, &Task)> = (0..count)
+        .map(|index| (index as u64, &**larger[index * larger.len() / count]))
+        .collect();
+    let sets = for_all(&chosen, threads, watch, |&(index, task), watch| {
+        let settings = CutConfig {
+            cuts: config.cuts,
+            costs: Costs::unit_if(config.unit_cost),
+            ..CutConfig::default()
+        };
+        // A stream of its own each, so that the number of threads changes nothing.
+        let seed = seed.wrapping_add(index);
+        let cutter = Cutter::new(task, settings, seed);
+        let sampled = cutter.training_set(config.samples, !seed, watch);
+        match sampled.stopped {
+            Some(stop) => Err(stop),
+            None => Ok(sampled.set),
+        }
+    })?;
+    Ok(TrainingSet {
+        problems: sets.into_iter().flat_map(|set| set.problems).collect(),
+    })
+}
+
+/// As [`learn`], with examples that are already there, which came from `tasks`.
 ///
 /// # Errors
 ///
 /// If there are none, or the watch says stop.
 #[allow(clippy::too_many_arguments)]
 pub fn learn_from(
-    set: &TrainingSet,
-    data: GatherReport,
+    tasks: &[Arc<Task>],
+    examples: &Examples,
     held_out: &[Arc<Task>],
     config: &LearnConfig,
     seed: u64,
@@ -193,11 +250,12 @@ pub fn learn_from(
     watch: &mut dyn Watch,
     tell: &mut dyn FnMut(&LearnProgress),
 ) -> Result<CountsModel, LearnError> {
-    let Some(first) = set.problems.first() else {
-        return Err(LearnError::NothingWalked(data));
+    let all = examples.walked.problems.iter();
+    let Some(first) = all.chain(&examples.cuts.problems).next() else {
+        return Err(LearnError::NothingWalked(examples.report.clone()));
     };
     let domain = Arc::clone(&first.task.problem().domain);
-    let candidates = candidates(set, config, seed, tell);
+    let candidates = candidates(tasks, examples, config, seed, tell);
     let Choice {
         candidate,
         records,
@@ -211,7 +269,7 @@ pub fn learn_from(
         tell,
     )?;
     let report = LearnReport {
-        data,
+        data: examples.report.clone(),
         fit: candidate.fit,
         held_out: held_out.len(),
         candidates: records,
@@ -241,16 +299,19 @@ fn hold_out(tasks: &[Arc<Task>], config: &SelectionConfig) -> (Vec<Arc<Task>>, V
 }
 
 /// What one fit is to be like.
+#[derive(Clone, Copy)]
 struct Plan {
     name: &'static str,
     rounds: usize,
     samples: usize,
+    cuts: bool,
     seed: u64,
 }
 
 /// Fits all candidates: the plain one first, which wins where nothing else does.
 fn candidates(
-    set: &TrainingSet,
+    tasks: &[Arc<Task>],
+    examples: &Examples,
     config: &LearnConfig,
     seed: u64,
     tell: &mut dyn FnMut(&LearnProgress),
@@ -258,26 +319,48 @@ fn candidates(
     let FunctionConfig::Counts(function) = &config.function;
     let Objective::Ranking(ranking) = &config.objective;
     let DataSource::Exact(data) = &config.data;
-    let plan = |name, rounds, samples, seed| Plan {
-        name,
+    let rounds = function.rounds;
+    let plain = Plan {
+        name: "as configured",
         rounds,
-        samples,
+        samples: data.samples,
+        cuts: true,
         seed,
     };
-    let rounds = function.rounds;
-    let mut plans = vec![plan("as configured", rounds, data.samples, seed)];
+    let mut plans = vec![plain];
     if config.selection.candidates {
-        let next = seed.wrapping_add(1);
-        plans.push(plan("another seed", rounds, data.samples, next));
-        plans.push(plan("more samples", rounds, data.samples * 3, seed));
+        let Examples { walked, cuts, .. } = examples;
+        if !walked.problems.is_empty() && !cuts.problems.is_empty() {
+            plans.push(Plan {
+                name: "without cuts",
+                cuts: false,
+                ..plain
+            });
+        }
+        plans.push(Plan {
+            name: "another seed",
+            seed: seed.wrapping_add(1),
+            ..plain
+        });
+        plans.push(Plan {
+            name: "more samples",
+            samples: data.samples * 3,
+            ..plain
+        });
         if rounds == 2 {
-            plans.push(plan("one round", 1, data.samples, seed));
+            plans.push(Plan {
+                name: "one round",
+                rounds: 1,
+                ..plain
+            });
         }
     }
+    let all = examples.walked.and(&examples.cuts);
     let mut candidates = Vec::new();
     for plan in plans {
+        let set = if plan.cuts { &all } else { &examples.walked };
         let set = set.with_samples(plan.samples);
-        let (fitted, fit) = fit_one(&set, &plan, function, ranking);
+        let (fitted, fit) = fit_one(tasks, &set, &plan, function, ranking);
         tell(&LearnProgress::Fitted {
             name: plan.name.to_owned(),
             fit: fit.clone(),
@@ -311,12 +394,14 @@ fn candidates(
 }
 
 fn fit_one(
+    tasks: &[Arc<Task>],
     set: &TrainingSet,
     plan: &Plan,
     function: &CountsConfig,
     ranking: &RankingConfig,
 ) -> (CountsFunction, FitReport) {
-    let tasks: Vec<&Task> = set.problems.iter().map(|problem| &*problem.task).collect();
+    // The given problems, not their small parts, tell which relations are dense.
+    let tasks: Vec<&Task> = tasks.iter().map(AsRef::as_ref).collect();
     let spec = GraphSpec::of_tasks(&tasks, plan.rounds, function.second_head);
     fit(set, &spec, function, ranking, plan.seed)
 }

@@ -24,6 +24,10 @@ pub struct ExactConfig {
     pub patience: usize,
     /// States sampled in each problem, about.
     pub samples: usize,
+    /// Problems that small ones are cut out of, spread over the larger half; 0 for none.
+    pub cut_from: usize,
+    /// Small problems cut out of each of them at the most.
+    pub cuts: usize,
     /// Whether every action costs 1, whatever the problem says.
     pub unit_cost: bool,
 }
@@ -36,6 +40,8 @@ impl Default for ExactConfig {
             problems: 100,
             patience: 12,
             samples: 60,
+            cut_from: 8,
+            cuts: 50,
             unit_cost: true,
         }
     }
@@ -58,6 +64,14 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
+    /// All of these and of others.
+    pub(crate) fn and(&self, others: &Self) -> Self {
+        let problems = self.problems.iter().chain(&others.problems);
+        Self {
+            problems: problems.cloned().collect(),
+        }
+    }
+
     /// The same with the first `count` samples of each problem.
     pub(crate) fn with_samples(&self, count: usize) -> Self {
         let problems = self.problems.iter().map(|problem| TrainingProblem {
@@ -90,6 +104,8 @@ pub struct GatherReport {
     pub samples: usize,
     /// Indices of the problems that were walked through.
     pub walked_problems: Vec<usize>,
+    /// Small problems cut out of larger ones.
+    pub cuts: usize,
 }
 
 /// Problems worked on before the bounds are looked at again: a constant, so that the number of

@@ -30,9 +30,9 @@ pub struct RankingConfig {
 impl Default for RankingConfig {
     fn default() -> Self {
         Self {
-            epochs: 8,
+            epochs: 40,
             learning_rate: 0.1,
-            l2: 1e-4,
+            l2: 1e-3,
             max_pairs: 250_000,
             pairs_per_state: 12,
             dead_pairs: 3,

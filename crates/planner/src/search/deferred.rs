@@ -9,11 +9,17 @@
 //! - The **learned** worker orders steps by a learned score of the state they lead to, and never
 //!   calls a heuristic. It exists only if there is a [`SuccessorScorer`]. It looks at the successors
 //!   of a state in parts: after a part it puts the rest back under the parent's own score, so that
-//!   one state with a hundred thousand successors does not hold up the search.
+//!   one state with a hundred thousand successors does not hold up the search. It has two lanes,
+//!   and takes turns: one is its own, from the initial state on; in the other are steps from states
+//!   that the guided worker expanded. A score tells siblings apart. Far from what it was learnt on
+//!   it may favour whole regions that are dead ends; were there one lane, the guided worker could
+//!   lead the learned one into such a region, and it would never come back.
 //!
 //! Both use the same states. They get equal shares of *work*, not of steps: one call of h_FF can
 //! cost as much as ten thousand learned scores. Work is counted, not timed, so that runs repeat. A
 //! bad score therefore costs at most its share, and so does a slow heuristic.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +88,9 @@ const BY_LEARNED: u8 = 1;
 const BY_GUIDED: u8 = 2;
 /// Some of its successors are still to be scored.
 const IN_PARTS: u8 = 4;
+/// The same two for what the learned worker was told of.
+const BY_TOLD: u8 = 8;
+const TOLD_IN_PARTS: u8 = 16;
 
 /// The step to the initial state.
 const ROOT: Waiting = Waiting {
@@ -95,7 +104,41 @@ const PART: u32 = 1 << 31;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Worker {
     Guided,
-    Learned { head: usize },
+    Learned,
+}
+
+/// Which queue of the learned worker.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    /// From the initial state on.
+    Own { head: usize },
+    /// What the guided worker tells of.
+    Told,
+}
+
+impl Lane {
+    /// The mark of a state whose successors are scored here, all or a part of them.
+    fn scored(self) -> u8 {
+        match self {
+            Self::Own { .. } => BY_LEARNED,
+            Self::Told => BY_TOLD,
+        }
+    }
+
+    /// The mark of a state with successors that are still to be scored here.
+    fn in_parts(self) -> u8 {
+        match self {
+            Self::Own { .. } => IN_PARTS,
+            Self::Told => TOLD_IN_PARTS,
+        }
+    }
+
+    fn head(self) -> usize {
+        match self {
+            Self::Own { head } => head,
+            Self::Told => 0,
+        }
+    }
 }
 
 /// What a turn came to.
@@ -139,6 +182,7 @@ pub struct Deferred<'a> {
     depths: Vec<u32>,
     guided: Vec<GuidedQueue>,
     learned: [ScoreQueue; SCORER_HEADS],
+    told: ScoreQueue,
     heads: usize,
     learned_turns: usize,
     /// Work of both workers since there are two, in rough nanoseconds.
@@ -152,6 +196,9 @@ pub struct Deferred<'a> {
     best_score: i64,
     evaluations: Vec<Evaluation>,
     applicable: Vec<ActionId>,
+    /// Scored steps on their way into a queue: by head, and those by preferred actions.
+    scored: [Vec<(i64, ActionId)>; SCORER_HEADS],
+    scored_preferred: Vec<(i64, ActionId)>,
     /// By action: whether it is preferred in the state being expanded.
     is_preferred: Vec<bool>,
     words: Vec<u32>,
@@ -189,6 +236,7 @@ impl<'a> Deferred<'a> {
             depths: vec![0],
             guided,
             learned: [ScoreQueue::default(), ScoreQueue::default()],
+            told: ScoreQueue::default(),
             heads: 0,
             learned_turns: 0,
             work: [0; 2],
@@ -197,6 +245,8 @@ impl<'a> Deferred<'a> {
             statistics,
             best_score: i64::MAX,
             applicable: Vec::new(),
+            scored: [Vec::new(), Vec::new()],
+            scored_preferred: Vec::new(),
             is_preferred: vec![false; task.action_count()],
             words: Vec::new(),
             waiting: 0,
@@ -215,6 +265,7 @@ impl<'a> Deferred<'a> {
             *queue = ScoreQueue::default();
             queue.push(0, ROOT);
         }
+        self.told = ScoreQueue::default();
         for mark in &mut self.marks {
             *mark &= BY_GUIDED;
         }
@@ -281,14 +332,14 @@ impl<'a> Deferred<'a> {
             let worker = self.next_worker();
             let turn = match worker {
                 Worker::Guided => self.guided_turn(watch),
-                Worker::Learned { head } => self.learned_turn(head, watch),
+                Worker::Learned => self.learned_turn(watch),
             };
             match turn {
                 Ok(Turn::GoOn) => {}
                 Ok(Turn::Goal(goal)) => {
                     self.found_by = Some(match worker {
                         Worker::Guided => Finder::Guided,
-                        Worker::Learned { .. } => Finder::Learned,
+                        Worker::Learned => Finder::Learned,
                     });
                     let actions = self.visited.actions_to(goal);
                     return Outcome::Solved(Plan::from_actions(self.task, &actions));
@@ -301,13 +352,11 @@ impl<'a> Deferred<'a> {
     }
 
     /// Whose turn it is: the one that is behind its share of the work.
-    fn next_worker(&mut self) -> Worker {
+    fn next_worker(&self) -> Worker {
         let learned = self.work[0] as f64 * (1.0 - self.config.share)
             <= self.work[1] as f64 * self.config.share;
         if self.heads > 0 && (learned || self.heuristics.is_empty()) {
-            let head = self.learned_turns % self.heads;
-            self.learned_turns += 1;
-            Worker::Learned { head }
+            Worker::Learned
         } else {
             Worker::Guided
         }
@@ -351,13 +400,8 @@ impl<'a> Deferred<'a> {
         (id, None)
     }
 
-    fn learned_turn(&mut self, head: usize, watch: &mut dyn Watch) -> Result<Turn, Limit> {
-        let other = (head + 1) % self.heads;
-        let popped = match self.learned[head].pop() {
-            Some(step) => Some(step),
-            None => self.learned[other].pop(),
-        };
-        let Some(step) = popped else {
+    fn learned_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let Some((step, lane)) = self.pop_learned() else {
             if self.heuristics.is_empty() {
                 return Ok(Turn::NothingLeft);
             }
@@ -365,19 +409,48 @@ impl<'a> Deferred<'a> {
         };
         self.waiting = self.waiting.saturating_sub(1);
         let (id, part) = self.take(step);
+        self.learned_step(id, part, lane, Worker::Learned, watch)
+    }
+
+    /// The next step of the lane whose turn it is: heads take turns, and so do the lanes.
+    fn pop_learned(&mut self) -> Option<(Waiting, Lane)> {
+        self.learned_turns += 1;
+        let first = self.learned_turns / 2 % self.heads;
+        let own = [first, (first + 1) % self.heads].map(|head| Lane::Own { head });
+        let lanes = match self.learned_turns % 2 {
+            0 => [Lane::Told, own[0], own[1]],
+            _ => [own[0], own[1], Lane::Told],
+        };
+        lanes.into_iter().find_map(|lane| {
+            let step = match lane {
+                Lane::Own { head } => self.learned[head].pop(),
+                Lane::Told => self.told.pop(),
+            };
+            step.map(|step| (step, lane))
+        })
+    }
+
+    /// Expands a state for the learned worker, or the next part of it, unless that is done.
+    fn learned_step(
+        &mut self,
+        id: StateId,
+        part: Option<usize>,
+        lane: Lane,
+        worker: Worker,
+        watch: &mut dyn Watch,
+    ) -> Result<Turn, Limit> {
         let mark = self.marks[id.index()];
         let done = match part {
-            Some(_) => mark & IN_PARTS == 0,
-            None => mark & BY_LEARNED != 0,
+            Some(_) => mark & lane.in_parts() == 0,
+            None => mark & lane.scored() != 0,
         };
-        let worker = Worker::Learned { head };
-        if done {
+        if done || self.scorer.is_none() {
             self.charge(worker, STORE_WORK);
             return Ok(Turn::GoOn);
         }
         self.begin_expansion(id, watch)?;
-        self.marks[id.index()] |= BY_LEARNED;
-        let own = self.learned_expansion(id, part.unwrap_or(0), head, watch)?;
+        self.marks[id.index()] |= lane.scored();
+        let own = self.learned_expansion(id, part.unwrap_or(0), lane, watch)?;
         match own {
             Ok(own) => {
                 self.charge(worker, STORE_WORK + own);
@@ -392,12 +465,12 @@ impl<'a> Deferred<'a> {
         &mut self,
         id: StateId,
         part: usize,
-        head: usize,
+        lane: Lane,
         watch: &mut dyn Watch,
     ) -> Result<Result<u64, StateId>, Limit> {
         let scorer = self.scorer.as_mut().expect("a learned worker has a scorer");
         scorer.enter(self.visited.state(id));
-        let parent_score = scorer.scores()[head];
+        let parent_score = scorer.scores()[lane.head()];
         let all = self.applicable.len();
         let size = self.config.part.max(1);
         let in_parts = all > size;
@@ -407,100 +480,136 @@ impl<'a> Deferred<'a> {
         };
         let stride = if in_parts { spread_over(all) } else { 1 };
         if range.end < all {
-            self.marks[id.index()] |= IN_PARTS;
+            self.marks[id.index()] |= lane.in_parts();
             let rest = Waiting {
                 parent: id,
                 action: ActionId(PART | (part + 1) as u32),
             };
-            self.learned[head].push_first(parent_score, rest);
+            match lane {
+                Lane::Own { head } => self.learned[head].push_first(parent_score, rest),
+                Lane::Told => self.told.push_first(parent_score, rest),
+            }
         } else {
-            self.marks[id.index()] &= !IN_PARTS;
+            self.marks[id.index()] &= !lane.in_parts();
         }
         let own = (all + range.len()) as u64 * LIST_WORK + range.len() as u64 * QUEUE_WORK;
+        let goal = self.score_steps(id, range, stride, watch);
+        self.queue_scored(id, Some(lane));
+        self.statistics.peak_open = self.statistics.peak_open.max(self.waiting);
+        Ok(match goal? {
+            Some(goal) => Err(goal),
+            None => Ok(own),
+        })
+    }
+
+    /// Scores these of the applicable actions, in strides; the goal, if one leads to it.
+    fn score_steps(
+        &mut self,
+        id: StateId,
+        range: Range<usize>,
+        stride: usize,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<StateId>, Limit> {
+        let all = self.applicable.len();
         for index in range {
-            let place = if in_parts {
-                index * stride % all
-            } else {
-                index
-            };
-            let action = self.applicable[place];
+            let action = self.applicable[index * stride % all];
             let scorer = self.scorer.as_mut().expect("a learned worker has a scorer");
             let child = scorer.child(action);
             self.count_score()?;
-            let step = Waiting { parent: id, action };
             if child.is_goal {
-                return Ok(Err(self.take(step).0));
+                let step = Waiting { parent: id, action };
+                return Ok(Some(self.take(step).0));
             }
-            for (queue, score) in self.learned[..self.heads].iter_mut().zip(child.scores) {
-                queue.push(score, step);
+            for (steps, score) in self.scored[..self.heads].iter_mut().zip(child.scores) {
+                steps.push((score, action));
             }
             self.waiting += 1;
             if index % POLL_EVERY == POLL_EVERY - 1 {
                 self.poll(watch)?;
             }
         }
-        self.statistics.peak_open = self.statistics.peak_open.max(self.waiting);
-        Ok(Ok(own))
+        Ok(None)
     }
 
     fn guided_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
         let Some(step) = self.pop_guided() else {
             // The learned worker may still have steps, unless it has none either.
-            let left = (0..self.heads).find_map(|head| self.learned[head].pop());
-            let Some(step) = left else {
+            let left = if self.heads > 0 {
+                self.pop_learned()
+            } else {
+                None
+            };
+            let Some((step, lane)) = left else {
                 return Ok(Turn::NothingLeft);
             };
-            return self.guided_step(step, watch);
+            return self.guided_step(step, lane, watch);
         };
-        self.guided_step(step, watch)
+        self.guided_step(step.0, step.1, watch)
     }
 
-    /// The next step of the queue whose turn it is.
-    fn pop_guided(&mut self) -> Option<Waiting> {
+    /// The next step of the queue whose turn it is, and the lane in which the learned worker is to
+    /// be told of it.
+    fn pop_guided(&mut self) -> Option<(Waiting, Lane)> {
         let mut order: Vec<usize> = (0..self.guided.len()).collect();
         order.sort_by_key(|&index| self.guided[index].turns);
         for index in order {
             let queue = &mut self.guided[index];
+            let mut lane = Lane::Told;
             let step = match &mut queue.kind {
                 GuidedKind::Estimate { queue, .. } => queue.pop(),
                 GuidedKind::Score(queue) => queue.pop(),
-                GuidedKind::Learned => self.learned[0].pop(),
+                GuidedKind::Learned => {
+                    lane = Lane::Own { head: 0 };
+                    self.learned[0].pop()
+                }
                 GuidedKind::Type(queue) => queue.pop(),
             };
-            if step.is_some() {
+            if let Some(step) = step {
                 queue.turns += 1;
                 self.waiting = self.waiting.saturating_sub(1);
-                return step;
+                return Some((step, lane));
             }
         }
         None
     }
 
-    fn guided_step(&mut self, step: Waiting, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+    fn guided_step(
+        &mut self,
+        step: Waiting,
+        lane: Lane,
+        watch: &mut dyn Watch,
+    ) -> Result<Turn, Limit> {
         let stored = self.visited.len();
-        let (id, _) = self.take(step);
+        let (id, part) = self.take(step);
         if self.marks[id.index()] & BY_GUIDED != 0 {
-            self.charge(Worker::Guided, STORE_WORK);
-            return Ok(Turn::GoOn);
+            // What was taken out of the learned worker's queue is done for it.
+            if lane == Lane::Told {
+                self.charge(Worker::Guided, STORE_WORK);
+                return Ok(Turn::GoOn);
+            }
+            return self.learned_step(id, part, lane, Worker::Guided, watch);
         }
         if self.visited.len() > stored && self.task.is_goal(self.visited.state(id)) {
             return Ok(Turn::Goal(id));
         }
         if !self.evaluate(id)? {
-            self.marks[id.index()] |= BY_GUIDED | BY_LEARNED;
+            self.marks[id.index()] |= BY_GUIDED | BY_LEARNED | BY_TOLD;
             self.statistics.dead_ends += 1;
             self.charge(Worker::Guided, STORE_WORK);
             return Ok(Turn::GoOn);
         }
         self.begin_expansion(id, watch)?;
-        let known_to_learned = self.marks[id.index()] & (BY_LEARNED | IN_PARTS) == BY_LEARNED;
-        self.marks[id.index()] |= BY_GUIDED;
+        let mark = &mut self.marks[id.index()];
+        let known = *mark & (lane.scored() | lane.in_parts()) == lane.scored();
+        *mark |= BY_GUIDED;
         if self.scorer.is_some() {
-            // What follows scores all successors: nothing is left for the learned worker.
-            self.marks[id.index()] = BY_GUIDED | BY_LEARNED;
+            // What follows scores all successors: nothing is left to do in this lane.
+            *mark = (*mark | lane.scored()) & !lane.in_parts();
         }
         self.note_progress(id);
-        let goal = self.guided_expansion(id, !known_to_learned, watch)?;
+        let goal = self.guided_expansion(id, watch);
+        self.queue_scored(id, (!known).then_some(lane));
+        let goal = goal?;
         for evaluation in &self.evaluations {
             for action in &evaluation.preferred {
                 self.is_preferred[action.index()] = false;
@@ -568,11 +677,32 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Queues all successors; the goal, if the scorer notices one.
+    /// Puts the scored steps from a state into their queues: those of a lane, if there is one, and
+    /// that of preferred actions.
+    fn queue_scored(&mut self, id: StateId, lane: Option<Lane>) {
+        match lane {
+            Some(Lane::Own { .. }) => {
+                let queues = self.learned[..self.heads].iter_mut();
+                queues
+                    .zip(&self.scored)
+                    .for_each(|(queue, steps)| queue.push_all(id, steps));
+            }
+            Some(Lane::Told) => self.told.push_all(id, &self.scored[0]),
+            None => {}
+        }
+        self.scored.iter_mut().for_each(Vec::clear);
+        for queue in &mut self.guided {
+            if let GuidedKind::Score(queue) = &mut queue.kind {
+                queue.push_all(id, &self.scored_preferred);
+            }
+        }
+        self.scored_preferred.clear();
+    }
+
+    /// Queues all successors, the scored ones aside; the goal, if the scorer notices one.
     fn guided_expansion(
         &mut self,
         id: StateId,
-        tell_learned: bool,
         watch: &mut dyn Watch,
     ) -> Result<Option<StateId>, Limit> {
         let depth = if self.config.by_type {
@@ -583,21 +713,20 @@ impl<'a> Deferred<'a> {
         for index in 0..self.applicable.len() {
             let action = self.applicable[index];
             let step = Waiting { parent: id, action };
-            let mut score = 0;
+            let preferred = self.is_preferred[action.index()];
             if let Some(scorer) = &mut self.scorer {
                 let child = scorer.child(action);
                 self.count_score()?;
                 if child.is_goal {
                     return Ok(Some(self.take(step).0));
                 }
-                score = child.scores[0];
-                if tell_learned {
-                    for (queue, score) in self.learned[..self.heads].iter_mut().zip(child.scores) {
-                        queue.push(score, step);
-                    }
+                for (steps, score) in self.scored[..self.heads].iter_mut().zip(child.scores) {
+                    steps.push((score, action));
+                }
+                if preferred {
+                    self.scored_preferred.push((child.scores[0], action));
                 }
             }
-            let preferred = self.is_preferred[action.index()];
             for queue in &mut self.guided {
                 if queue.only_preferred && !preferred {
                     continue;
@@ -606,8 +735,7 @@ impl<'a> Deferred<'a> {
                     GuidedKind::Estimate { heuristic, queue } => {
                         queue.push(whole_key(&self.evaluations[*heuristic]), step);
                     }
-                    GuidedKind::Score(queue) => queue.push(score, step),
-                    GuidedKind::Learned => {}
+                    GuidedKind::Score(_) | GuidedKind::Learned => {}
                     GuidedKind::Type(queue) => {
                         queue.push((whole_key(&self.evaluations[0]), depth), step);
                     }

@@ -66,32 +66,100 @@ impl KeyQueue {
 }
 
 /// Steps by a learned score.
+///
+/// The steps from one state are sorted among themselves when they come, and only the first of them
+/// is in the heap: scoring a step takes a fifth of a microsecond, and so must queueing it. A heap
+/// of all steps would be hundreds of times as large, and none of it in the cache.
 #[derive(Default)]
 pub(super) struct ScoreQueue {
-    heap: BinaryHeap<Reverse<(u64, Waiting)>>,
+    /// Score and arrival of the first step of a list, and the list.
+    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    lists: Vec<List>,
+    /// Lists that are empty.
+    free: Vec<u32>,
     arrivals: u32,
 }
 
+/// Steps from one state.
+struct List {
+    parent: StateId,
+    arrival: u32,
+    /// Scores and actions, the best last; of equal ones, the first to come last.
+    rest: Vec<(u32, ActionId)>,
+}
+
 impl ScoreQueue {
-    /// Score and arrival in one word. Scores far outside the usual range share an end.
-    fn key(score: i64, arrival: u32) -> u64 {
+    /// A score as a word of the same order. Scores far outside the usual range share an end.
+    fn word(score: i64) -> u32 {
         let score = score.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-        u64::from(score.cast_unsigned() ^ 0x8000_0000) << 32 | u64::from(arrival)
+        score.cast_unsigned() ^ 0x8000_0000
+    }
+
+    /// Queues the steps from one state, as they come.
+    pub(super) fn push_all(&mut self, parent: StateId, steps: &[(i64, ActionId)]) {
+        self.arrivals = self.arrivals.wrapping_add(1).max(1);
+        self.push_list(parent, self.arrivals, steps);
     }
 
     pub(super) fn push(&mut self, score: i64, step: Waiting) {
-        let key = Self::key(score, self.arrivals);
-        self.heap.push(Reverse((key, step)));
-        self.arrivals = self.arrivals.wrapping_add(1);
+        self.push_all(step.parent, &[(score, step.action)]);
     }
 
     /// Queues a step ahead of all others of its score.
     pub(super) fn push_first(&mut self, score: i64, step: Waiting) {
-        self.heap.push(Reverse((Self::key(score, 0), step)));
+        self.push_list(step.parent, 0, &[(score, step.action)]);
+    }
+
+    fn push_list(&mut self, parent: StateId, arrival: u32, steps: &[(i64, ActionId)]) {
+        let words = steps.iter().rev();
+        let mut rest: Vec<_> = words.map(|&(s, action)| (Self::word(s), action)).collect();
+        rest.sort_by_key(|&(score, _)| Reverse(score));
+        let Some(&(best, _)) = rest.last() else {
+            return;
+        };
+        let list = List {
+            parent,
+            arrival,
+            rest,
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.lists[place as usize] = list;
+                place
+            }
+            None => {
+                self.lists.push(list);
+                self.lists.len() as u32 - 1
+            }
+        };
+        self.enqueue(best, arrival, place);
+    }
+
+    fn enqueue(&mut self, score: u32, arrival: u32, place: u32) {
+        let key = u64::from(score) << 32 | u64::from(arrival);
+        self.heap.push(Reverse((key, place)));
     }
 
     pub(super) fn pop(&mut self) -> Option<Waiting> {
-        self.heap.pop().map(|Reverse((_, step))| step)
+        let Reverse((_, place)) = self.heap.pop()?;
+        let list = &mut self.lists[place as usize];
+        let (_, action) = list.rest.pop()?;
+        let step = Waiting {
+            parent: list.parent,
+            action,
+        };
+        match list.rest.last() {
+            Some(&(score, _)) => {
+                let arrival = list.arrival;
+                self.enqueue(score, arrival, place);
+            }
+            None => {
+                // What a long list held is given back.
+                list.rest = Vec::new();
+                self.free.push(place);
+            }
+        }
+        Some(step)
     }
 }
 
@@ -190,6 +258,37 @@ mod tests {
         }
         queue.push_first(-3, step(9));
         assert_eq!(drain(|| queue.pop()), [5, 9, 1, 3, 2, 0, 4]);
+    }
+
+    #[test]
+    fn lists_leave_as_single_steps_would() {
+        let mut random = TypeQueue::new(7);
+        let (mut lists, mut expected) = (ScoreQueue::default(), Vec::new());
+        let mut found = Vec::new();
+        for parent in 0..60 {
+            let steps: Vec<(i64, ActionId)> = (0..random.below(9))
+                .map(|action| (random.below(12) as i64 - 6, ActionId(action as u32)))
+                .collect();
+            lists.push_all(StateId(parent), &steps);
+            let steps = steps.iter().map(|&(s, action)| (s, parent, action.0));
+            expected.extend(steps);
+            for _ in 0..random.below(5) {
+                expected.sort_unstable();
+                if !expected.is_empty() {
+                    let (_, parent, action) = expected.remove(0);
+                    found.push((lists.pop(), parent, action));
+                }
+            }
+        }
+        expected.sort_unstable();
+        let rest = expected.iter();
+        found.extend(rest.map(|&(_, parent, action)| (lists.pop(), parent, action)));
+        assert_eq!(lists.pop(), None);
+        assert!(found.len() > 100);
+        for (step, parent, action) in found {
+            let step = step.expect("a step");
+            assert_eq!((step.parent.0, step.action.0), (parent, action));
+        }
     }
 
     #[test]
