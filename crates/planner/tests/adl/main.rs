@@ -10,14 +10,15 @@ mod generator;
 
 use std::collections::{HashMap, HashSet};
 
-use common::explorer::{Space, State, key};
+use common::explorer::{Replay, Space, State, Step, all_steps, key, replay};
+use common::random::Random;
 use generator::random_adl_problem;
 use homing_pddl::Problem;
 use homing_planner::heuristic::Max;
 use homing_planner::search::{Limits, Outcome, SearchResult, astar, dijkstra, gbfs};
 use homing_planner::{
-    Costs, Estimate, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, States,
-    SuccessorGenerator, Task, ground,
+    Costs, Estimate, GroundError, Heuristic, HeuristicKind, Plan, PlanError, PlanStep, PropId,
+    Registry, StateId, States, SuccessorGenerator, Task, ground,
 };
 
 /// Spaces larger than this are left out.
@@ -202,6 +203,59 @@ fn searches_agree_with_the_explorer_on_random_tasks() {
         tally.with_helpers >= 100 && tally.unreachable >= 50,
         "{tally:?}"
     );
+}
+
+/// How the validator says that a replay ends.
+fn validated(problem: &Problem, steps: &[Step]) -> Replay {
+    let steps = steps.iter().map(|(action, arguments)| {
+        let arguments = arguments.iter();
+        PlanStep {
+            name: problem.domain.actions[*action].name.clone(),
+            arguments: arguments
+                .map(|&object| problem.objects[object as usize].name.clone())
+                .collect(),
+        }
+    });
+    let plan = Plan {
+        steps: steps.collect(),
+    };
+    match plan.validate(problem) {
+        Ok(_) => Replay::ReachesGoal,
+        Err(PlanError::Goal { .. }) => Replay::MissesGoal,
+        Err(PlanError::Precondition { step, .. }) => Replay::StopsAt(step),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whatever is done, at random: most steps are applicable, some are not, few end at a goal.
+#[test]
+fn the_validator_agrees_with_the_explorer_on_random_steps() {
+    let mut ends = [0; 3];
+    for seed in 0..SEEDS {
+        let problem = random_adl_problem(seed);
+        let all = all_steps(&problem);
+        let mut random = Random(seed);
+        let mut steps: Vec<Step> = Vec::new();
+        for _ in 0..random.below(6) {
+            if all.is_empty() {
+                break;
+            }
+            steps.push(all[random.below(all.len())].clone());
+            let stops = matches!(replay(&problem, &steps), Replay::StopsAt(_));
+            if stops && random.chance(80) {
+                steps.pop();
+            }
+        }
+        let end = replay(&problem, &steps);
+        assert_eq!(validated(&problem, &steps), end, "seed {seed}: {steps:?}");
+        ends[match end {
+            Replay::StopsAt(_) => 0,
+            Replay::MissesGoal => 1,
+            Replay::ReachesGoal => 2,
+        }] += 1;
+    }
+    println!("{ends:?}");
+    assert!(ends.iter().all(|&count| count >= 300), "{ends:?}");
 }
 
 /// h_max and h_add with unit costs, straight from their definitions: what an action does under a
