@@ -14,7 +14,7 @@ use common::explorer::{Replay, Space, State, Step, all_steps, key, replay};
 use common::random::Random;
 use generator::random_adl_problem;
 use homing_pddl::Problem;
-use homing_planner::heuristic::Max;
+use homing_planner::heuristic::{Landmarks, Max};
 use homing_planner::search::{Limits, Outcome, SearchResult, astar, dijkstra, gbfs};
 use homing_planner::{
     Costs, Estimate, GroundError, Heuristic, HeuristicKind, Plan, PlanError, PlanStep, PropId,
@@ -256,6 +256,79 @@ fn the_validator_agrees_with_the_explorer_on_random_steps() {
     }
     println!("{ends:?}");
     assert!(ends.iter().all(|&count| count >= 300), "{ends:?}");
+}
+
+/// The states that can be reached before any of `facts` was true, and those where one of them is
+/// true for the first time, each with the state just before it.
+fn before_first(task: &Task, facts: &[PropId]) -> (Vec<Vec<u32>>, Vec<[Vec<u32>; 2]>) {
+    let holds = |state: &[u32]| {
+        let mut facts = facts.iter();
+        facts.any(|&fact| task.encoding().holds(fact, state))
+    };
+    let initial = task.initial_state();
+    let (mut open, mut first) = (Vec::new(), Vec::new());
+    if holds(&initial) {
+        return (open, first);
+    }
+    let generator = SuccessorGenerator::new(task);
+    let mut seen: HashSet<Vec<u32>> = HashSet::from([initial.clone()]);
+    open.push(initial);
+    let (mut at, mut actions) = (0, Vec::new());
+    while at < open.len() {
+        let state = open[at].clone();
+        generator.applicable(&state, &mut actions);
+        for &action in &actions {
+            let mut next = state.clone();
+            task.apply(action, &mut next);
+            if holds(&next) {
+                first.push([state.clone(), next]);
+            } else if seen.insert(next.clone()) {
+                open.push(next);
+            }
+        }
+        at += 1;
+    }
+    (open, first)
+}
+
+#[test]
+fn no_goal_is_reached_without_a_landmark() {
+    let (mut tasks, mut checked, mut orders) = (0, 0, 0);
+    for seed in 0..SEEDS / 2 {
+        let problem = random_adl_problem(seed);
+        if Space::explore(&problem, LARGEST).is_none() {
+            continue;
+        }
+        let Ok(task) = ground(&problem, &mut ()) else {
+            continue;
+        };
+        if task.is_strips() {
+            continue;
+        }
+        tasks += 1;
+        let found = Landmarks::find(&task, &mut ()).expect("nothing stops it");
+        for landmark in found.all() {
+            let (without, first) = before_first(&task, &landmark.facts);
+            assert!(
+                !without.iter().any(|state| task.is_goal(state)),
+                "seed {seed}: {landmark:?}"
+            );
+            checked += usize::from(!without.is_empty());
+            for &earlier in &landmark.just_before {
+                let facts = &found.all()[earlier as usize].facts;
+                for [state, _] in &first {
+                    let mut facts = facts.iter();
+                    assert!(
+                        facts.any(|&fact| task.encoding().holds(fact, state)),
+                        "seed {seed}: {earlier} before {landmark:?}"
+                    );
+                    orders += 1;
+                }
+            }
+        }
+    }
+    println!("{tasks} tasks, {checked} landmarks, {orders} orders");
+    assert!(tasks >= 500 && checked >= 400 && orders >= 300);
 }
 
 /// h_max and h_add with unit costs, straight from their definitions: what an action does under a
