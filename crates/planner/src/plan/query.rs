@@ -61,7 +61,7 @@ impl<'w, 'a> Query<'w, 'a> {
     ) {
         let mut query = Self::new(world, &[], asked);
         let slots = (0..query.values.len()).collect();
-        query.enter(body, slots, &mut Vec::new(), fact, found);
+        query.enter(body, &slots, &mut Vec::new(), fact, found);
     }
 
     fn new(world: &'w World<'a>, given: &[ObjectId], asked: &'w [Parameter]) -> Self {
@@ -355,7 +355,7 @@ impl<'w, 'a> Query<'w, 'a> {
     fn enter(
         &mut self,
         formula: &'w Formula,
-        slots: Rc<[usize]>,
+        slots: &Rc<[usize]>,
         rest: &mut Vec<Open<'w>>,
         fact: &Atom<ObjectId>,
         found: Found<'_>,
@@ -366,7 +366,7 @@ impl<'w, 'a> Query<'w, 'a> {
                     return;
                 }
                 let mut set = Vec::new();
-                if self.unify(atom, &slots, &fact.arguments, &mut set) {
+                if self.unify(atom, slots, &fact.arguments, &mut set) {
                     self.solve(rest.clone(), found);
                 }
                 self.unset(&set);
@@ -377,21 +377,21 @@ impl<'w, 'a> Query<'w, 'a> {
                     let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
                     rest.extend(others.map(|(_, formula)| Open {
                         formula,
-                        slots: Rc::clone(&slots),
+                        slots: Rc::clone(slots),
                     }));
-                    self.enter(part, Rc::clone(&slots), rest, fact, found);
+                    self.enter(part, slots, rest, fact, found);
                     rest.truncate(before);
                 }
             }
             Formula::Or(parts) => {
                 for part in parts {
-                    self.enter(part, Rc::clone(&slots), rest, fact, found);
+                    self.enter(part, slots, rest, fact, found);
                 }
             }
             Formula::Exists(variables, body) => {
                 let before = self.values.len();
-                let slots = self.open_scope(variables, &slots);
-                self.enter(body, slots, rest, fact, found);
+                let slots = self.open_scope(variables, slots);
+                self.enter(body, &slots, rest, fact, found);
                 self.close_scopes(before);
             }
             Formula::Equality(_) | Formula::Forall(..) => {}
