@@ -13,7 +13,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemSource {
-    /// Files. Without a domain, it is `domain.pddl` beside the problem.
+    /// Files. Without a domain, it is the one beside the problem ([`domain_beside`]).
     Files {
         /// The domain's file.
         domain: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub enum ProblemSource {
 }
 
 impl ProblemSource {
-    /// A problem's file, with `domain.pddl` beside it.
+    /// A problem's file, with its domain beside it ([`domain_beside`]).
     pub fn file(problem: impl Into<PathBuf>) -> Self {
         Self::Files {
             domain: None,
@@ -117,23 +117,49 @@ fn read_source(path: &Path) -> Result<Arc<Source>, Error> {
     Ok(Source::new(path.display().to_string(), bytes))
 }
 
-/// The domain that belongs to a problem: `domain.pddl` beside it.
+/// What the domain of a problem `p01.pddl` may be called, in the order in which it is looked for:
+/// `domain-p01.pddl`, `domain_p01.pddl` and `p01-domain.pddl`, which are this problem's own, then
+/// `domain.pddl`. A problem `p01-airport.pddl` may also have a `p01-domain.pddl`.
+fn domain_names(problem: &Path) -> Vec<String> {
+    let name = problem.file_name().unwrap_or_default().to_string_lossy();
+    let stem = problem.file_stem().unwrap_or_default().to_string_lossy();
+    let mut names = vec![
+        format!("domain-{name}"),
+        format!("domain_{name}"),
+        format!("{stem}-{DOMAIN_FILE}"),
+    ];
+    if let Some((number, _)) = stem.split_once('-') {
+        names.push(format!("{number}-{DOMAIN_FILE}"));
+    }
+    names.push(DOMAIN_FILE.to_owned());
+    names
+}
+
+/// Whether a file in a folder of problems is named as a domain.
+fn is_named_as_domain(name: &str) -> bool {
+    name.starts_with("domain") || name.ends_with(&format!("-{DOMAIN_FILE}"))
+}
+
+/// The domain that belongs to a problem: a file beside it, `domain.pddl` or `domain-p01.pddl`,
+/// `domain_p01.pddl` or `p01-domain.pddl` of a problem `p01.pddl`.
 ///
 /// # Errors
 ///
 /// If there is none, or no such problem.
 pub fn domain_beside(problem: &Path) -> Result<PathBuf, Error> {
-    let domain = problem.with_file_name(DOMAIN_FILE);
     if !problem.is_file() {
         // The more helpful complaint is about the file that was named.
         read_bytes(problem)?;
     }
-    if domain.is_file() {
+    let names = domain_names(problem);
+    let paths = names.iter().map(|name| problem.with_file_name(name));
+    if let Some(domain) = paths.into_iter().find(|path| path.is_file()) {
         return Ok(domain);
     }
     Err(Error::Request(format!(
-        "no domain is given, and there is no {} beside the problem",
-        domain.display()
+        "no domain is given, and there is no {} beside the problem, nor a {}",
+        problem.with_file_name(DOMAIN_FILE).display(),
+        names[0]
     )))
 }
 
@@ -219,7 +245,7 @@ impl ProblemFiles {
                 let mut found = entries(path)?;
                 found.retain(|path| {
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
-                    name.ends_with(".pddl") && !name.starts_with("domain")
+                    name.ends_with(".pddl") && !is_named_as_domain(&name)
                 });
                 problems.extend(found);
             } else if index == 0 && files.len() > 1 && defines(path)?.as_deref() != Some("problem")
@@ -236,12 +262,11 @@ impl ProblemFiles {
                 files.join(", ")
             )));
         };
-        let domain = domain.unwrap_or_else(|| {
-            let beside = first.with_file_name(DOMAIN_FILE);
-            match otherwise {
-                Some(otherwise) if !beside.is_file() => otherwise.to_owned(),
-                _ => beside,
-            }
+        let domain = domain.unwrap_or_else(|| match (domain_beside(first), otherwise) {
+            (Ok(beside), _) => beside,
+            (Err(_), Some(otherwise)) => otherwise.to_owned(),
+            // Reading it says that it is not there.
+            (Err(_), None) => first.with_file_name(DOMAIN_FILE),
         });
         Ok(Self { domain, problems })
     }

@@ -534,3 +534,46 @@ fn names_may_end_in_a_dash() {
         ["r2", "hall-", "attic-"]
     );
 }
+
+#[test]
+fn a_type_declared_twice_is_below_the_supertypes_of_both() {
+    let domain = ROOMS
+        .replace(
+            "(:types robot room)",
+            "(:types machine thing room - object robot - machine robot - thing)",
+        )
+        .replace("(dark)", "(heavy ?t - thing) (works ?m - machine)");
+    let problem = ROUND.replace("(at r2 hall))", "(at r2 hall) (heavy r2) (works r2))");
+    let (problem, messages) = read(&domain, &problem);
+    assert_eq!(messages.messages().len(), 1, "{messages}");
+    assert_eq!(messages.count(Severity::Warning), 1, "{messages}");
+    assert_eq!(problem.unwrap().init.len(), 3);
+}
+
+#[test]
+fn a_cost_that_is_not_declared_counts_all_the_same() {
+    let domain = ROOMS.replace(":typing", ":typing :action-costs").replace(
+        "(not (at ?r ?from))",
+        "(not (at ?r ?from)) (increase (total-cost) 3)",
+    );
+    let problem = ROUND.replace("(:goal", "(:metric minimize (total-cost)) (:goal");
+    let (problem, messages) = read(&domain, &problem);
+    assert_eq!(messages.count(Severity::Warning), 1, "{messages}");
+    let problem = problem.unwrap();
+    assert!(problem.minimize_cost);
+    assert_eq!(problem.domain.actions[0].cost, [CostTerm::Constant(3)]);
+    let (again, messages) = read(&problem.domain.to_string(), &problem.to_string());
+    assert!(messages.messages().is_empty(), "{messages}");
+    assert_eq!(
+        again.unwrap().domain.actions[0].cost,
+        problem.domain.actions[0].cost
+    );
+}
+
+#[test]
+fn a_dash_need_not_be_followed_by_a_blank() {
+    let glued = ROOMS.replace("?r - robot ?m - room", "?r -robot ?m -room");
+    let (problem, messages) = read(&glued, ROUND);
+    assert_eq!(messages.count(Severity::Warning), 2, "{messages}");
+    assert_eq!(problem.unwrap(), sound(ROOMS, ROUND));
+}

@@ -3,6 +3,8 @@
 //! Validation replays a plan from the lifted actions over sets of ground atoms. It shares no code
 //! with grounding or the successor generator: a mistake there cannot hide here.
 
+mod facts;
+mod query;
 mod world;
 
 use std::fmt;

@@ -339,6 +339,28 @@ fn the_domain_beside_the_problem_is_taken() {
 }
 
 #[test]
+fn a_domain_may_be_named_after_its_problem() {
+    let own = [
+        ("p01.pddl", "domain-p01.pddl"),
+        ("p01.pddl", "domain_p01.pddl"),
+        ("p01.pddl", "p01-domain.pddl"),
+        ("p01-small.pddl", "p01-domain.pddl"),
+    ];
+    for (problem, domain) in own {
+        let folder = tempfile::tempdir().expect("a folder");
+        let put = |from: &str, to: &str| {
+            std::fs::copy(fixture(from), folder.path().join(to)).expect("a copy");
+        };
+        put("valid/gripper/p01.pddl", problem);
+        put("valid/gripper/domain.pddl", domain);
+        // Another problem's domain is no help, and the own one comes first.
+        put("valid/lamp/domain.pddl", "domain-p02.pddl");
+        put("valid/lamp/domain.pddl", "domain.pddl");
+        run!["solve", folder.path().join(problem)].ends_with(0);
+    }
+}
+
+#[test]
 fn unsolvable_by_grounding_says_why() {
     run!["solve", fixture("valid/unsolvable/p01.pddl")]
         .ends_with(11)

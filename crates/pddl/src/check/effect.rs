@@ -271,14 +271,13 @@ impl Reader<'_> {
         }
         if !self.vocabulary.total_cost_declared {
             self.diagnostics.push(
-                Diagnostic::error(
+                Diagnostic::warning(
                     tree.head_place(target),
-                    format!("unknown function `{target_name}`"),
+                    format!("`{target_name}` is not declared"),
                 )
-                .label("not declared in `:functions`")
+                .label("taken as the cost of a plan")
                 .help("declare it: `(:functions (total-cost) - number)`"),
             );
-            return None;
         }
         if tree.kind(amount) != Kind::List {
             return cost(tree, amount, self.diagnostics).map(CostTerm::Constant);

@@ -72,7 +72,7 @@ pub(super) fn typed_list(
             untyped_from = entries.len();
         } else if is_glued_type(tree, node) && untyped_from < entries.len() {
             diagnostics.push(
-                Diagnostic::error(tree.place(node), "a blank is missing behind the dash")
+                Diagnostic::warning(tree.place(node), "a blank is missing behind the dash")
                     .help(format!("write `- {}`", &text[1..])),
             );
             for typed in &mut entries[untyped_from..] {
@@ -285,19 +285,20 @@ impl Vocabulary {
                     None => Vec::new(),
                 };
                 let known = parents.entry(first).or_default();
-                // Harmless where both say the same, or one says no more than `object`.
                 let names = |nodes: &[NodeId]| -> BTreeSet<String> {
                     let names = nodes.iter().map(|&node| type_word(tree, node));
                     names.filter(|name| name != "object").collect()
                 };
                 let (before, now) = (names(known), names(&more));
-                let message = if before == now || before.is_empty() || now.is_empty() {
-                    known.extend(more);
-                    Diagnostic::warning(place, format!("type `{name}` is declared twice"))
-                        .label("both declarations count")
+                let alike = before == now || before.is_empty() || now.is_empty();
+                known.extend(more);
+                let message =
+                    Diagnostic::warning(place, format!("type `{name}` is declared twice"));
+                let message = message.label(if alike {
+                    "both declarations count"
                 } else {
-                    Diagnostic::error(place, format!("type `{name}` is declared twice"))
-                };
+                    "it is below the supertypes of both declarations"
+                });
                 diagnostics.push(match &self.domain.places.types[first.index()] {
                     Some(first) => message.note(first.clone(), "first declared here"),
                     None => message,

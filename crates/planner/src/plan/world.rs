@@ -1,18 +1,27 @@
 //! A state as a set of ground atoms, and lifted conditions and effects evaluated in it directly.
 //!
-//! Nothing here knows of grounding: a quantifier tries the objects of its types one by one, an axiom
-//! all arguments, until nothing new is derived.
-
-use std::collections::HashSet;
+//! Nothing here knows of grounding. What a condition asks for is looked up among the facts
+//! ([`Query`]); a `forall` tries the objects of its types one by one; an axiom is looked at again
+//! where a fact is new that it asks for.
 
 use homing_pddl::model::{
-    ActionSchema, Atom, Axiom, Condition, Equality, Formula, Literal, ObjectId, Parameter, Term,
+    ActionSchema, Atom, Axiom, Condition, Equality, Formula, Literal, ObjectId, Parameter,
+    PredicateId, Term,
 };
-use homing_pddl::{Problem, ShownFormula};
+use homing_pddl::{Domain, Problem, ShownFormula};
 
+use super::facts::Facts;
 use super::names;
+use super::query::Query;
 
-type Facts = HashSet<Atom<ObjectId>>;
+/// An axiom whose condition is one formula.
+struct Derivation {
+    predicate: PredicateId,
+    parameters: Vec<Parameter>,
+    body: Formula,
+    /// A `forall` in it asks for what is derived along with it.
+    asks_for_all: bool,
+}
 
 /// A state under replay.
 pub(super) struct World<'a> {
@@ -20,7 +29,7 @@ pub(super) struct World<'a> {
     /// What is true, derived atoms included.
     facts: Facts,
     /// Axioms of one level after the other.
-    levels: Vec<Vec<&'a Axiom>>,
+    levels: Vec<Vec<Derivation>>,
 }
 
 /// What a parameter stands for.
@@ -62,17 +71,38 @@ fn whole(condition: &Condition<Term>) -> Formula {
 impl<'a> World<'a> {
     /// The initial state of a problem.
     pub(super) fn new(problem: &'a Problem) -> Self {
+        let domain = &problem.domain;
+        let init = problem.init.iter().cloned();
         let mut world = Self {
             problem,
-            facts: problem.init.iter().cloned().collect(),
-            levels: levels(&problem.domain.axioms),
+            facts: Facts::new(init, asks_by_parts(problem), changing(domain)),
+            levels: levels(&domain.axioms),
         };
         world.derive();
         world
     }
 
+    pub(super) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub(super) fn objects(&self) -> impl Iterator<Item = ObjectId> + use<> {
+        (0..self.problem.objects.len()).map(ObjectId::from_index)
+    }
+
+    /// Whether a variable may stand for an object.
+    pub(super) fn may_be(&self, variable: &Parameter, object: ObjectId) -> bool {
+        let object = &self.problem.objects[object.index()];
+        self.problem.domain.fits(&object.types, &variable.types)
+    }
+
+    /// Whether there is an object that a variable may stand for.
+    pub(super) fn is_inhabited(&self, variable: &Parameter) -> bool {
+        self.objects().any(|object| self.may_be(variable, object))
+    }
+
     /// Whether a formula holds, given values of its free variables.
-    fn holds(&self, formula: &Formula, bound: &mut Vec<ObjectId>) -> bool {
+    pub(super) fn holds(&self, formula: &Formula, bound: &mut Vec<ObjectId>) -> bool {
         match formula {
             Formula::Literal(Literal { atom, positive }) => {
                 self.facts.contains(&ground(atom, bound)) == *positive
@@ -83,76 +113,106 @@ impl<'a> World<'a> {
             Formula::And(parts) => parts.iter().all(|part| self.holds(part, bound)),
             Formula::Or(parts) => parts.iter().any(|part| self.holds(part, bound)),
             Formula::Exists(variables, body) => {
-                self.try_all(variables, body, true, bound, &mut |_| true)
+                Query::solutions(self, bound, variables, body, &mut |_| true)
             }
-            Formula::Forall(variables, body) => {
-                !self.try_all(variables, body, false, bound, &mut |_| true)
-            }
+            Formula::Forall(variables, body) => !self.fails(variables, body, bound),
         }
     }
 
-    /// Tries values for `variables` until `found` is content with one under which `body` is `wanted`.
-    /// What is known early to be otherwise is not gone into.
-    fn try_all(
-        &self,
-        variables: &[Parameter],
-        body: &Formula,
-        wanted: bool,
-        bound: &mut Vec<ObjectId>,
-        found: &mut dyn FnMut(&[ObjectId]) -> bool,
-    ) -> bool {
-        let parts = match (body, wanted) {
-            (Formula::And(parts), true) | (Formula::Or(parts), false) => parts.as_slice(),
+    /// Whether `body` is false under some values of `variables`. What is known early to be true is
+    /// not gone into.
+    fn fails(&self, variables: &[Parameter], body: &Formula, bound: &mut Vec<ObjectId>) -> bool {
+        let parts = match body {
+            Formula::Or(parts) => parts.as_slice(),
             _ => &[],
         };
-        let hopeless = |bound: &mut Vec<ObjectId>| {
-            parts
-                .iter()
-                .any(|part| is_bound(part, bound.len()) && self.holds(part, bound) != wanted)
-        };
-        if hopeless(bound) {
+        let known = bound.len();
+        if parts
+            .iter()
+            .any(|part| is_bound(part, known) && self.holds(part, bound))
+        {
             return false;
         }
         let Some((variable, rest)) = variables.split_first() else {
-            return self.holds(body, bound) == wanted && found(bound);
+            return !self.holds(body, bound);
         };
-        for (index, object) in self.problem.objects.iter().enumerate() {
-            if !self.problem.domain.fits(&object.types, &variable.types) {
-                continue;
+        self.objects().any(|object| {
+            if !self.may_be(variable, object) {
+                return false;
             }
-            bound.push(ObjectId::from_index(index));
-            let done = self.try_all(rest, body, wanted, bound, found);
+            bound.push(object);
+            let fails = self.fails(rest, body, bound);
             bound.pop();
-            if done {
-                return true;
-            }
-        }
-        false
+            fails
+        })
     }
 
     /// Derives all that axioms derive from what is true.
     fn derive(&mut self) {
-        for level in 0..self.levels.len() {
-            loop {
-                let mut new: Vec<Atom<ObjectId>> = Vec::new();
-                for axiom in &self.levels[level] {
-                    let body = whole(&axiom.condition);
-                    let mut note = |arguments: &[ObjectId]| {
-                        let atom = Atom {
-                            predicate: axiom.predicate,
-                            arguments: arguments.to_vec(),
-                        };
-                        if !self.facts.contains(&atom) {
-                            new.push(atom);
-                        }
-                        false
-                    };
-                    self.try_all(&axiom.parameters, &body, true, &mut Vec::new(), &mut note);
+        let levels = std::mem::take(&mut self.levels);
+        for level in &levels {
+            self.derive_level(level);
+        }
+        self.levels = levels;
+    }
+
+    /// First all that follows by itself; then, as long as there are new facts, what follows from
+    /// each of them together with the others.
+    fn derive_level(&mut self, level: &[Derivation]) {
+        let mut new: Vec<Atom<ObjectId>> = Vec::new();
+        let mut next = 0;
+        let mut first = true;
+        loop {
+            for axiom in level.iter().filter(|axiom| first || axiom.asks_for_all) {
+                let found = self.consequences(axiom, None);
+                self.learn(found, &mut new);
+            }
+            first = false;
+            if next == new.len() {
+                return;
+            }
+            while next < new.len() {
+                let fact = new[next].clone();
+                next += 1;
+                for axiom in level {
+                    let found = self.consequences(axiom, Some(&fact));
+                    self.learn(found, &mut new);
                 }
-                if new.is_empty() {
-                    break;
-                }
-                self.facts.extend(new);
+            }
+        }
+    }
+
+    /// What an axiom derives and is not known yet; only what it derives with a fact, if one is given.
+    fn consequences(
+        &self,
+        axiom: &Derivation,
+        with: Option<&Atom<ObjectId>>,
+    ) -> Vec<Atom<ObjectId>> {
+        let mut found = Vec::new();
+        let mut note = |arguments: &[ObjectId]| {
+            let atom = Atom {
+                predicate: axiom.predicate,
+                arguments: arguments.to_vec(),
+            };
+            if !self.facts.contains(&atom) {
+                found.push(atom);
+            }
+            axiom.parameters.is_empty()
+        };
+        let (parameters, body) = (&axiom.parameters, &axiom.body);
+        match with {
+            None => {
+                Query::solutions(self, &[], parameters, body, &mut note);
+            }
+            Some(fact) => Query::solutions_with(self, parameters, body, fact, &mut note),
+        }
+        found
+    }
+
+    fn learn(&mut self, found: Vec<Atom<ObjectId>>, new: &mut Vec<Atom<ObjectId>>) {
+        for atom in found {
+            if self.facts.insert(atom.clone()) {
+                new.push(atom);
             }
         }
     }
@@ -170,18 +230,13 @@ impl<'a> World<'a> {
                 add.extend(effect.add.iter().map(|atom| ground(atom, values)));
                 false
             };
-            let mut bound = arguments.to_vec();
-            self.try_all(&effect.parameters, &condition, true, &mut bound, &mut note);
+            Query::solutions(self, arguments, &effect.parameters, &condition, &mut note);
         }
-        for atom in &del {
-            self.facts.remove(atom);
-        }
-        self.facts.extend(add);
-        if !self.levels.is_empty() {
-            let domain = &self.problem.domain;
-            self.facts.retain(|atom| !domain.is_derived(atom.predicate));
-            self.derive();
-        }
+        let domain = &self.problem.domain;
+        let is_derived = |predicate| domain.is_derived(predicate);
+        self.facts
+            .change(&del, add, is_derived, !self.levels.is_empty());
+        self.derive();
     }
 
     /// The first part of a condition that does not hold, as PDDL.
@@ -264,9 +319,52 @@ fn substitute(formula: &mut Formula, arguments: &[ObjectId]) {
     }
 }
 
+/// Whether a replay looks facts up by parts of their arguments: where there are quantifiers,
+/// conditional effects or axioms.
+fn asks_by_parts(problem: &Problem) -> bool {
+    let domain = &problem.domain;
+    let any = |condition: &Condition<Term>| !condition.formulas.is_empty();
+    !domain.axioms.is_empty()
+        || !problem.goal.formulas.is_empty()
+        || domain
+            .actions
+            .iter()
+            .any(|action| any(&action.precondition) || !action.conditional.is_empty())
+}
+
+/// The predicates that actions change or axioms derive.
+fn changing(domain: &Domain) -> Vec<bool> {
+    let mut changing = vec![false; domain.predicates.len()];
+    for action in &domain.actions {
+        let conditional = action.conditional.iter();
+        let conditional = conditional.flat_map(|effect| effect.add.iter().chain(&effect.del));
+        for atom in action.add.iter().chain(&action.del).chain(conditional) {
+            changing[atom.predicate.index()] = true;
+        }
+    }
+    for axiom in &domain.axioms {
+        changing[axiom.predicate.index()] = true;
+    }
+    changing
+}
+
+/// Whether a `forall` in a formula asks for one of some predicates.
+fn asks_for_all(formula: &Formula, of: &dyn Fn(PredicateId) -> bool) -> bool {
+    match formula {
+        Formula::Literal(_) | Formula::Equality(_) => false,
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(|part| asks_for_all(part, of)),
+        Formula::Exists(_, body) => asks_for_all(body, of),
+        Formula::Forall(_, body) => {
+            let mut any = false;
+            uses(body, &mut |atom, _| any |= of(atom.predicate));
+            any
+        }
+    }
+}
+
 /// Sorts axioms into levels: a predicate comes after those it negates, and not before those it asks
 /// for.
-fn levels(axioms: &[Axiom]) -> Vec<Vec<&Axiom>> {
+fn levels(axioms: &[Axiom]) -> Vec<Vec<Derivation>> {
     let mut level = vec![0usize; axioms.len()];
     loop {
         let mut changed = false;
@@ -292,11 +390,24 @@ fn levels(axioms: &[Axiom]) -> Vec<Vec<&Axiom>> {
         }
     }
     let count = level.iter().max().map_or(0, |&highest| highest + 1);
-    let mut levels = vec![Vec::new(); count];
-    for (axiom, &level) in axioms.iter().zip(&level) {
-        levels[level].push(axiom);
-    }
-    levels
+    let on = |at: usize| {
+        let of = |predicate| {
+            let mut all = axioms.iter().zip(&level);
+            all.any(|(axiom, &level)| level == at && axiom.predicate == predicate)
+        };
+        let here = axioms.iter().zip(&level).filter(|(_, level)| **level == at);
+        let derivations = here.map(|(axiom, _)| {
+            let body = whole(&axiom.condition);
+            Derivation {
+                predicate: axiom.predicate,
+                parameters: axiom.parameters.clone(),
+                asks_for_all: asks_for_all(&body, &of),
+                body,
+            }
+        });
+        derivations.collect()
+    };
+    (0..count).map(on).collect()
 }
 
 fn uses(formula: &Formula, found: &mut dyn FnMut(&Atom<Term>, bool)) {

@@ -10,14 +10,15 @@ mod generator;
 
 use std::collections::{HashMap, HashSet};
 
-use common::explorer::{Space, State, key};
+use common::explorer::{Replay, Space, State, Step, all_steps, key, replay};
+use common::random::Random;
 use generator::random_adl_problem;
 use homing_pddl::Problem;
-use homing_planner::heuristic::Max;
+use homing_planner::heuristic::{Landmarks, Max};
 use homing_planner::search::{Limits, Outcome, SearchResult, astar, dijkstra, gbfs};
 use homing_planner::{
-    Costs, Estimate, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, States,
-    SuccessorGenerator, Task, ground,
+    Costs, Estimate, GroundError, Heuristic, HeuristicKind, Plan, PlanError, PlanStep, PropId,
+    Registry, StateId, States, SuccessorGenerator, Task, ground,
 };
 
 /// Spaces larger than this are left out.
@@ -202,6 +203,132 @@ fn searches_agree_with_the_explorer_on_random_tasks() {
         tally.with_helpers >= 100 && tally.unreachable >= 50,
         "{tally:?}"
     );
+}
+
+/// How the validator says that a replay ends.
+fn validated(problem: &Problem, steps: &[Step]) -> Replay {
+    let steps = steps.iter().map(|(action, arguments)| {
+        let arguments = arguments.iter();
+        PlanStep {
+            name: problem.domain.actions[*action].name.clone(),
+            arguments: arguments
+                .map(|&object| problem.objects[object as usize].name.clone())
+                .collect(),
+        }
+    });
+    let plan = Plan {
+        steps: steps.collect(),
+    };
+    match plan.validate(problem) {
+        Ok(_) => Replay::ReachesGoal,
+        Err(PlanError::Goal { .. }) => Replay::MissesGoal,
+        Err(PlanError::Precondition { step, .. }) => Replay::StopsAt(step),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whatever is done, at random: most steps are applicable, some are not, few end at a goal.
+#[test]
+fn the_validator_agrees_with_the_explorer_on_random_steps() {
+    let mut ends = [0; 3];
+    for seed in 0..SEEDS {
+        let problem = random_adl_problem(seed);
+        let all = all_steps(&problem);
+        let mut random = Random(seed);
+        let mut steps: Vec<Step> = Vec::new();
+        for _ in 0..random.below(6) {
+            if all.is_empty() {
+                break;
+            }
+            steps.push(all[random.below(all.len())].clone());
+            let stops = matches!(replay(&problem, &steps), Replay::StopsAt(_));
+            if stops && random.chance(80) {
+                steps.pop();
+            }
+        }
+        let end = replay(&problem, &steps);
+        assert_eq!(validated(&problem, &steps), end, "seed {seed}: {steps:?}");
+        ends[match end {
+            Replay::StopsAt(_) => 0,
+            Replay::MissesGoal => 1,
+            Replay::ReachesGoal => 2,
+        }] += 1;
+    }
+    println!("{ends:?}");
+    assert!(ends.iter().all(|&count| count >= 300), "{ends:?}");
+}
+
+/// The states that can be reached before any of `facts` was true, and those where one of them is
+/// true for the first time, each with the state just before it.
+fn before_first(task: &Task, facts: &[PropId]) -> (Vec<Vec<u32>>, Vec<[Vec<u32>; 2]>) {
+    let holds = |state: &[u32]| {
+        let mut facts = facts.iter();
+        facts.any(|&fact| task.encoding().holds(fact, state))
+    };
+    let initial = task.initial_state();
+    let (mut open, mut first) = (Vec::new(), Vec::new());
+    if holds(&initial) {
+        return (open, first);
+    }
+    let generator = SuccessorGenerator::new(task);
+    let mut seen: HashSet<Vec<u32>> = HashSet::from([initial.clone()]);
+    open.push(initial);
+    let (mut at, mut actions) = (0, Vec::new());
+    while at < open.len() {
+        let state = open[at].clone();
+        generator.applicable(&state, &mut actions);
+        for &action in &actions {
+            let mut next = state.clone();
+            task.apply(action, &mut next);
+            if holds(&next) {
+                first.push([state.clone(), next]);
+            } else if seen.insert(next.clone()) {
+                open.push(next);
+            }
+        }
+        at += 1;
+    }
+    (open, first)
+}
+
+#[test]
+fn no_goal_is_reached_without_a_landmark() {
+    let (mut tasks, mut checked, mut orders) = (0, 0, 0);
+    for seed in 0..SEEDS / 2 {
+        let problem = random_adl_problem(seed);
+        if Space::explore(&problem, LARGEST).is_none() {
+            continue;
+        }
+        let Ok(task) = ground(&problem, &mut ()) else {
+            continue;
+        };
+        if task.is_strips() {
+            continue;
+        }
+        tasks += 1;
+        let found = Landmarks::find(&task, &mut ()).expect("nothing stops it");
+        for landmark in found.all() {
+            let (without, first) = before_first(&task, &landmark.facts);
+            assert!(
+                !without.iter().any(|state| task.is_goal(state)),
+                "seed {seed}: {landmark:?}"
+            );
+            checked += usize::from(!without.is_empty());
+            for &earlier in &landmark.just_before {
+                let facts = &found.all()[earlier as usize].facts;
+                for [state, _] in &first {
+                    let mut facts = facts.iter();
+                    assert!(
+                        facts.any(|&fact| task.encoding().holds(fact, state)),
+                        "seed {seed}: {earlier} before {landmark:?}"
+                    );
+                    orders += 1;
+                }
+            }
+        }
+    }
+    println!("{tasks} tasks, {checked} landmarks, {orders} orders");
+    assert!(tasks >= 500 && checked >= 400 && orders >= 300);
 }
 
 /// h_max and h_add with unit costs, straight from their definitions: what an action does under a

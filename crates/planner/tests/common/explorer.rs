@@ -255,3 +255,46 @@ fn is_goal(problem: &Problem, full: &State) -> bool {
             .all(|e| (e.left == e.right) == e.equal)
         && goal.formulas.iter().all(|formula| view.holds(formula, &[]))
 }
+
+/// An action with its arguments, by their indexes.
+pub type Step = (usize, Vec<u32>);
+
+/// Every way to write an action of the problem down, applicable or not.
+pub fn all_steps(problem: &Problem) -> Vec<Step> {
+    let actions = problem.domain.actions.iter().enumerate();
+    let steps = actions.flat_map(|(action, schema)| {
+        let arguments = assignments(problem, &schema.parameters, &[]);
+        arguments.into_iter().map(move |env| (action, env))
+    });
+    steps.collect()
+}
+
+/// How a replay ends: at a step that is not applicable (from 1), short of the goal, or at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    StopsAt(usize),
+    MissesGoal,
+    ReachesGoal,
+}
+
+/// Replays actions from the initial state.
+pub fn replay(problem: &Problem, steps: &[Step]) -> Replay {
+    let base: State = problem.init.iter().map(key).collect();
+    let mut full = close(problem, &base);
+    for (index, (action, env)) in steps.iter().enumerate() {
+        let view = View {
+            problem,
+            positive: &full,
+            negative: &full,
+        };
+        if !view.satisfies(&problem.domain.actions[*action].precondition, env) {
+            return Replay::StopsAt(index + 1);
+        }
+        full = close(problem, &successor(problem, &full, *action, env));
+    }
+    if is_goal(problem, &full) {
+        Replay::ReachesGoal
+    } else {
+        Replay::MissesGoal
+    }
+}

@@ -5,7 +5,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod explorer;
-mod random;
+pub mod random;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
