@@ -12,6 +12,7 @@ from unified_planning.engines import ValidationResultStatus  # noqa: E402
 from unified_planning.io import PDDLReader  # noqa: E402
 from unified_planning.plans import SequentialPlan  # noqa: E402
 from unified_planning.shortcuts import (  # noqa: E402
+    AnytimePlanner,
     BoolType,
     Fluent,
     InstantaneousAction,
@@ -64,6 +65,30 @@ def test_examples_are_solved_and_found_valid_by_others(name, engine):
             short = SequentialPlan(result.plan.actions[:-1])
             cut = validator.validate(example.problem, short)
             assert cut.status == ValidationResultStatus.INVALID and cut.log_messages
+
+
+@pytest.mark.parametrize("name", ["basic_with_costs", "robot_loader", "hierarchical_blocks_world"])
+def test_better_and_better_plans(name):
+    example = EXAMPLES[name]
+    with AnytimePlanner(name="homing-anytime") as planner:
+        results = list(planner.get_solutions(example.problem, timeout=60))
+    costs = [int(result.metrics["plan_cost"]) for result in results[:-1]]
+    assert costs == sorted(set(costs), reverse=True) and costs
+    assert [result.status for result in results[:-1]] == [Status.INTERMEDIATE] * len(costs)
+    assert results[-1].status == Status.SOLVED_OPTIMALLY
+    with PlanValidator(name="sequential_plan_validator") as validator:
+        for result in results:
+            assert validator.validate(example.problem, result.plan)
+
+
+def test_nobody_has_to_wait_for_the_last_plan(warehouse):
+    problem = PDDLReader().parse_problem(
+        str(warehouse / "domain.pddl"), str(sorted((warehouse / "large").glob("*.pddl"))[-1])
+    )
+    with AnytimePlanner(name="homing-anytime") as planner:
+        for result in planner.get_solutions(problem):
+            assert result.plan is not None
+            break
 
 
 def test_a_refusal_names_the_feature():

@@ -8,6 +8,7 @@ other. Without a line of code, an ``up.ini`` in the folder of a program or above
     class_name: Homing
 
 - ``homing`` finds a plan.
+- ``homing-anytime`` finds better and better plans, as long as it is let.
 - ``homing-opt`` finds a cheapest plan, by A* with h_max.
 - ``homing-learned`` finds a plan with what was learnt: ``params={"model": FILE}``, or
   ``params={"problems": [...]}``, from which it learns first.
@@ -17,16 +18,23 @@ other. Without a line of code, an ``up.ini`` in the folder of a program or above
 from __future__ import annotations
 
 import math
+import queue
 import re
 import sys
+import threading
 import warnings
 from fractions import Fraction
 from functools import lru_cache
-from typing import IO, Any, Callable, Iterable
+from typing import IO, Any, Callable, Iterable, Iterator
 
 import unified_planning as up
 import unified_planning.engines as engines
-from unified_planning.engines.mixins import OneshotPlannerMixin, PlanValidatorMixin
+from unified_planning.engines.mixins import (
+    AnytimePlannerMixin,
+    OneshotPlannerMixin,
+    PlanValidatorMixin,
+)
+from unified_planning.engines.mixins.anytime_planner import AnytimeGuarantee
 from unified_planning.engines.mixins.oneshot_planner import OptimalityGuarantee
 from unified_planning.engines.results import (
     LogLevel,
@@ -44,7 +52,15 @@ from unified_planning.plans import PlanKind, SequentialPlan
 import homing
 from homing import Model, Problem
 
-__all__ = ["Homing", "HomingLearned", "HomingOptimal", "HomingValidator", "register", "to_problem"]
+__all__ = [
+    "Homing",
+    "HomingAnytime",
+    "HomingLearned",
+    "HomingOptimal",
+    "HomingValidator",
+    "register",
+    "to_problem",
+]
 
 _CREDITS = engines.Credits(
     "homing",
@@ -261,6 +277,87 @@ class Homing(_Engine, OneshotPlannerMixin):
         )
 
 
+class HomingAnytime(Homing, AnytimePlannerMixin):
+    """Finds better and better plans, until the time is up or there is none better."""
+
+    def __init__(self, **options: Any) -> None:
+        Homing.__init__(self, **options)
+        AnytimePlannerMixin.__init__(self)
+
+    @property
+    def name(self) -> str:
+        return "homing-anytime"
+
+    @staticmethod
+    def ensures(anytime_guarantee: AnytimeGuarantee) -> bool:
+        return anytime_guarantee == AnytimeGuarantee.INCREASING_QUALITY
+
+    def _get_solutions(
+        self,
+        problem: AbstractProblem,
+        timeout: float | None = None,
+        output_stream: IO[str] | None = None,
+    ) -> Iterator[PlanGenerationResult]:
+        yield from self._get_solutions_with_params(problem, timeout, output_stream)
+
+    def _get_solutions_with_params(
+        self,
+        problem: AbstractProblem,
+        timeout: float | None = None,
+        output_stream: IO[str] | None = None,
+        warm_start_plan: up.plans.Plan | None = None,
+        **kwargs: Any,
+    ) -> Iterator[PlanGenerationResult]:
+        missing = _missing(problem.kind)
+        if missing:
+            yield self._refused(f"{self.name} does not support {', '.join(missing)}")
+            return
+        try:
+            written = _Written(problem)
+        except homing.UnsupportedError as error:
+            yield self._refused(str(error))
+            return
+        options = {**self._solve_options(written), **kwargs, "anytime": True}
+        if timeout is not None:
+            options["time_limit"] = timeout
+        # The search has a thread of its own, so that a plan is handed on as soon as it is found.
+        found: queue.Queue[dict[str, Any] | Exception] = queue.Queue()
+        wanted = threading.Event()
+        wanted.set()
+
+        def tell(progress: dict[str, Any]) -> bool:
+            if progress["phase"] == "plan":
+                found.put(progress)
+            return wanted.is_set()
+
+        def search() -> None:
+            try:
+                found.put(homing.solve(written.problem, callback=tell, **options))
+            except Exception as error:
+                found.put(error)
+
+        thread = threading.Thread(target=search, daemon=True)
+        thread.start()
+        try:
+            while True:
+                told = found.get()
+                if isinstance(told, Exception):
+                    raise told
+                if "outcome" in told:
+                    break
+                plan = written.plan(told["plan"])
+                metrics = {"plan_cost": str(told["cost"]), "seconds": str(told["seconds"])}
+                yield PlanGenerationResult(Status.INTERMEDIATE, plan, self.name, metrics=metrics)
+            if told["plan"] is None:
+                yield PlanGenerationResult(_STATUS[told["outcome"]], None, self.name)
+                return
+            status = Status.SOLVED_OPTIMALLY if told["optimal"] else Status.SOLVED_SATISFICING
+            yield PlanGenerationResult(status, written.plan(told["plan"]), self.name)
+        finally:
+            wanted.clear()
+            thread.join()
+
+
 class HomingOptimal(Homing):
     """Finds a cheapest plan, by A* with h_max."""
 
@@ -354,6 +451,7 @@ class HomingValidator(_Engine, PlanValidatorMixin):
 
 _ENGINES = {
     "homing": "Homing",
+    "homing-anytime": "HomingAnytime",
     "homing-opt": "HomingOptimal",
     "homing-learned": "HomingLearned",
     "homing-validator": "HomingValidator",
