@@ -220,7 +220,16 @@ class Homing(_Engine, OneshotPlannerMixin):
     def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
         return optimality_guarantee == OptimalityGuarantee.SATISFICING
 
-    def _solved(self) -> Status:
+    def _optimal(self, record: dict[str, Any]) -> bool:
+        """Whether the plan in a record is known to be a best one."""
+        return bool(record["optimal"])
+
+    def _status(self, problem: AbstractProblem, record: dict[str, Any]) -> Status:
+        if record["outcome"] != "solved":
+            return _STATUS[record["outcome"]]
+        # Nothing is optimal by no measure.
+        if self._optimal(record) and getattr(problem, "quality_metrics", ()):
+            return Status.SOLVED_OPTIMALLY
         return Status.SOLVED_SATISFICING
 
     def _solve_options(self, written: _Written) -> dict[str, Any]:
@@ -260,14 +269,15 @@ class Homing(_Engine, OneshotPlannerMixin):
             return self._refused(str(error))
         if output_stream is not None:
             output_stream.write(f"{record['outcome']}, {record['evaluations']} evaluations\n")
-        metrics = {
-            name: str(record[name])
-            for name in ("evaluations", "expansions", "total_seconds", "plan_cost", "heuristic")
-        }
-        plan = None
-        if record["outcome"] == "solved":
-            plan = written.plan(record["plan"])
-        status = _STATUS.get(record["outcome"], self._solved())
+        return self._result(written, record)
+
+    def _result(self, written: _Written, record: dict[str, Any]) -> PlanGenerationResult:
+        names = ("evaluations", "expansions", "plan_cost", "heuristic")
+        metrics = {name: str(record[name]) for name in names}
+        # The name by which Unified Planning's reports know it.
+        metrics["engine_internal_time"] = str(record["total_seconds"])
+        plan = written.plan(record["plan"]) if record["outcome"] == "solved" else None
+        status = self._status(written.up_problem, record)
         return PlanGenerationResult(status, plan, self.name, metrics=metrics)
 
     def _refused(self, reason: str) -> PlanGenerationResult:
@@ -348,11 +358,7 @@ class HomingAnytime(Homing, AnytimePlannerMixin):
                 plan = written.plan(told["plan"])
                 metrics = {"plan_cost": str(told["cost"]), "seconds": str(told["seconds"])}
                 yield PlanGenerationResult(Status.INTERMEDIATE, plan, self.name, metrics=metrics)
-            if told["plan"] is None:
-                yield PlanGenerationResult(_STATUS[told["outcome"]], None, self.name)
-                return
-            status = Status.SOLVED_OPTIMALLY if told["optimal"] else Status.SOLVED_SATISFICING
-            yield PlanGenerationResult(status, written.plan(told["plan"]), self.name)
+            yield self._result(written, told)
         finally:
             wanted.clear()
             thread.join()
@@ -372,8 +378,8 @@ class HomingOptimal(Homing):
     def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
         return True
 
-    def _solved(self) -> Status:
-        return Status.SOLVED_OPTIMALLY
+    def _optimal(self, record: dict[str, Any]) -> bool:
+        return True
 
 
 class HomingLearned(Homing):
