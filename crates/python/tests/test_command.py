@@ -98,7 +98,9 @@ def test_records_are_read_by_the_reports_of_lab(warehouse, tmp_path):
     runs = json.loads((folder / "properties").read_text()).values()
     assert len(runs) == 2 * len(problems)
     report = tmp_path / "report.tex"
-    absolute.AbsoluteReport(attributes=["coverage", "evaluations"], format="tex")(folder, report)
+    absolute.AbsoluteReport(attributes=["coverage", "evaluations"], format="tex")(
+        str(folder), str(report)
+    )
     for algorithm in ("gbfs-blind", "gbfs-ff"):
         covered = sum(one["coverage"] for one in runs if one["algorithm"] == algorithm)
         assert algorithm in report.read_text() and covered > 0
