@@ -91,6 +91,10 @@ pub(crate) struct Evaluate {
     /// Write the plans to this folder
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     plans: Option<PathBuf>,
+
+    /// Write all records to this folder, too, as downward-lab's `properties`
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    lab: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Evaluate) -> anyhow::Result<Exit> {
@@ -122,7 +126,11 @@ pub(crate) fn run(arguments: &Evaluate) -> anyhow::Result<Exit> {
     let progress = TaskProgress::new("runs");
     let record = homing::evaluate(&request, &progress);
     progress.finish();
-    summarise(arguments, &record?)
+    let record = record?;
+    if let Some(folder) = &arguments.lab {
+        homing::write_properties(&arguments.out, folder)?;
+    }
+    summarise(arguments, &record)
 }
 
 /// What runs that share a line of the summary have in common.

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use homing_lab::DomainName;
 use homing_lab::experiment::NamedText;
 use homing_lab::layout::MODEL_EXTENSION;
+use homing_lab::properties::{PROPERTIES, properties};
 use homing_lab::record::{self, Appender, Evaluation, ModelOfRun};
 use homing_lab::schedule::{self, Entry, Executed, Status};
 use homing_lab::suite::text_hash;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::child;
 use crate::error::Error;
-use crate::files::{make_folder, parent};
+use crate::files::{make_folder, parent, write_whole};
 use crate::input::{ProblemFiles, ProblemSource, entries, load_problem, read_bytes};
 use crate::model::load_model_for;
 use crate::observe::Observer;
@@ -220,6 +221,18 @@ pub fn evaluate(
         before: total - missing.len(),
         made: make_all(&missing, request, &appender, observer)?,
     })
+}
+
+/// Writes the `properties` file that the reports of downward-lab read, of all records in a file.
+///
+/// # Errors
+///
+/// If the records cannot be read, or the file cannot be written.
+pub fn write_properties(records: &Path, folder: &Path) -> Result<(), Error> {
+    make_folder(folder)?;
+    // The records of runs that failed, too: Lab's reports show what went wrong.
+    let text = properties(&record::read::<Evaluation>(records)?);
+    write_whole(&folder.join(PROPERTIES), text.as_bytes())
 }
 
 fn make_all(

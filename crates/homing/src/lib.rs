@@ -29,7 +29,7 @@ mod underway;
 
 pub use better::PlanFound;
 pub use error::{Blame, Error};
-pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate};
+pub use evaluate::{EvaluateRecord, EvaluateRequest, evaluate, write_properties};
 pub use experiment::{ExperimentRecord, ExperimentRequest, experiment};
 pub use input::{Loaded, ProblemSource};
 pub use lazy::{LazyConfig, LearnWhen, LearnedHere};

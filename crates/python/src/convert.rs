@@ -112,35 +112,56 @@ pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Map<Stri
 }
 
 /// A request with options put over its fields and over those of its parts, the outermost first.
-/// Fields named in `reserved` have arguments of their own.
+/// What stands at the pointers in `closed` has arguments of its own and is left alone.
 pub(crate) fn with_options<R: Serialize + DeserializeOwned>(
     request: &R,
     options: Map<String, Value>,
-    reserved: &[&str],
+    closed: &[&str],
 ) -> PyResult<R> {
     let mut whole = serde_json::to_value(request).map_err(bug)?;
-    let fields = fields(&whole, reserved);
+    let fields = fields(&whole, closed);
     for (name, value) in options {
-        let place = fields.iter().find(|(known, _)| *known == name);
-        match place.and_then(|(_, pointer)| whole.pointer_mut(pointer)) {
-            Some(place) => *place = value,
-            None => return Err(unknown(&name, &fields)),
+        // A part may be called like a field within it, as `search` is: a dictionary is for the
+        // part, and anything else for the field.
+        let place = fields
+            .iter()
+            .find(|field| field.name == name && (!field.is_part || value.is_object()));
+        match (
+            place.and_then(|field| whole.pointer_mut(&field.pointer)),
+            value,
+        ) {
+            (Some(Value::Object(part)), Value::Object(given)) => part.extend(given),
+            (Some(place), value) => *place = value,
+            (None, _) => return Err(unknown(&name, &fields)),
         }
     }
     serde_json::from_value(whole).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The fields of a request and of its parts, the outermost first: name and JSON pointer.
-fn fields(request: &Value, reserved: &[&str]) -> Vec<(String, String)> {
+/// A field of a request or of a part of it.
+struct Field {
+    name: String,
+    /// The JSON pointer to it.
+    pointer: String,
+    /// Whether it has fields itself.
+    is_part: bool,
+}
+
+/// The fields of a request and of its parts, the outermost first.
+fn fields(request: &Value, closed: &[&str]) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut level = vec![(String::new(), request)];
     while !level.is_empty() {
         let mut next = Vec::new();
         for (pointer, value) in level {
             for (name, inner) in value.as_object().into_iter().flatten() {
-                if !reserved.contains(&name.as_str()) {
-                    let pointer = format!("{pointer}/{name}");
-                    fields.push((name.clone(), pointer.clone()));
+                let pointer = format!("{pointer}/{name}");
+                if !closed.contains(&pointer.as_str()) {
+                    fields.push(Field {
+                        name: name.clone(),
+                        pointer: pointer.clone(),
+                        is_part: inner.is_object(),
+                    });
                     next.push((pointer, inner));
                 }
             }
@@ -150,8 +171,8 @@ fn fields(request: &Value, reserved: &[&str]) -> Vec<(String, String)> {
     fields
 }
 
-fn unknown(name: &str, fields: &[(String, String)]) -> PyErr {
-    let mut known: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+fn unknown(name: &str, fields: &[Field]) -> PyErr {
+    let mut known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
     known.sort_unstable();
     known.dedup();
     PyTypeError::new_err(format!(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use homing::train::LogLine;
-use homing::{Notice, Observer, PlanningProgress};
+use homing::{Notice, Observer, PlanFound, PlanningProgress};
 use homing_learner::{LearnProgress, StepRecord};
 use homing_planner::Progress;
 use pyo3::prelude::*;
@@ -156,6 +156,24 @@ impl Observer for PythonObserver {
                     _ => dict.set_item("phase", "preparing")?,
                 }
                 Ok(dict.into_any())
+            };
+            self.call(py, dict());
+        });
+    }
+
+    fn plan_found(&self, number: usize, plan: &PlanFound) {
+        if self.callback.is_none() {
+            return;
+        }
+        Python::attach(|py| {
+            let dict = || -> PyResult<Bound<'_, PyAny>> {
+                let told = record(py, plan)?;
+                told.set_item("phase", "plan")?;
+                told.set_item("number", number)?;
+                // A file's last line is a comment with the cost.
+                let lines = plan.text.lines().filter(|line| line.starts_with('('));
+                told.set_item("plan", lines.collect::<Vec<_>>())?;
+                Ok(told)
             };
             self.call(py, dict());
         });

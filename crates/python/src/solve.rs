@@ -29,7 +29,7 @@ pub(crate) fn solve<'py>(
     let mut asked = with_options(
         &SolveRequest::new(problem.request_source()),
         options,
-        &["problem"],
+        &["/problem"],
     )?;
     // The library reads models from files.
     let mut file = None;
@@ -121,8 +121,8 @@ pub(crate) fn train<'py>(
         &options,
         out.is_some(),
     )?;
-    let reserved = ["files", "model", "learner", "may_raise", "kind"];
-    let asked = with_options(&asked, options, &reserved)?;
+    let closed = ["/files", "/model", "/learner/kind", "/learner/may_raise"];
+    let asked = with_options(&asked, options, &closed)?;
     let observer = PythonObserver::new(callback);
     let end = py
         .detach(|| homing::train(&asked, &observer))

@@ -352,7 +352,7 @@ impl Task {
             limits: homing::SolveLimits,
         }
         let Options { search, limits } =
-            with_options(&Options::default(), options(keywords)?, &["model"])?;
+            with_options(&Options::default(), options(keywords)?, &["/search/model"])?;
         let observer = PythonObserver::new(callback);
         let model = model.map(|model| &model.inner);
         let task = self.planner_task();

@@ -9,6 +9,7 @@ import threading
 import time
 
 import homing
+import pytest
 from conftest import ROOT
 
 
@@ -83,3 +84,23 @@ def test_other_threads_run_meanwhile(warehouse):
         time.sleep(0.01)
     thread.join()
     assert turns > 5
+
+
+def test_records_are_read_by_the_reports_of_lab(warehouse, tmp_path):
+    absolute = pytest.importorskip("downward.reports.absolute")
+    folder = tmp_path / "lab-eval"
+    problems = sorted((warehouse / "small").glob("3-5-3-*.pddl"))
+    done = run(
+        "evaluate", "--heuristic", "blind,ff", "--max-evaluations", 500, "--lab", folder,
+        "--out", tmp_path / "records.jsonl", warehouse / "domain.pddl", *problems,
+    )
+    assert done.returncode == 0, done.stderr
+    runs = json.loads((folder / "properties").read_text()).values()
+    assert len(runs) == 2 * len(problems)
+    report = tmp_path / "report.tex"
+    absolute.AbsoluteReport(attributes=["coverage", "evaluations"], format="tex")(
+        str(folder), str(report)
+    )
+    for algorithm in ("gbfs-blind", "gbfs-ff"):
+        covered = sum(one["coverage"] for one in runs if one["algorithm"] == algorithm)
+        assert algorithm in report.read_text() and covered > 0

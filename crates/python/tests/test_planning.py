@@ -41,6 +41,9 @@ def test_options_are_those_of_the_library(abc):
         homing.solve(abc, max_evalutions=1)
     with pytest.raises(ValueError, match="unknown variant"):
         homing.solve(abc, heuristic="best")
+    # `search` is a part of the request and a field of that part.
+    part = homing.solve(abc, search={"search": "astar", "heuristic": "max"}, unit_cost=True)
+    assert part == {**part, "search": "astar", "heuristic": "max", "unit_cost": True}
     # `None` is "as usual".
     assert homing.solve(abc, heuristic=None, time_limit=None)["outcome"] == "solved"
 
@@ -186,6 +189,21 @@ def test_a_callback_is_told_and_may_end_the_search(warehouse):
     )
     assert record["outcome"] == "interrupted"
     assert calls and calls[0]["phase"] in ("grounding", "search", "preparing")
+
+
+def test_better_plans_are_told(warehouse):
+    told = []
+    problem = warehouse / "small" / "3-5-3-s1.pddl"
+    record = homing.solve(
+        problem, warehouse / "domain.pddl", anytime=True, callback=told.append, max_evaluations=10**6
+    )
+    plans = [one for one in told if one["phase"] == "plan"]
+    assert [one["number"] for one in plans] == list(range(1, len(plans) + 1))
+    assert plans[-1]["plan"] == record["plan"] and plans[-1]["cost"] == record["plan_cost"]
+    assert len(record["plans"]) == len(plans)
+    best = homing.solve(problem, warehouse / "domain.pddl", search="astar", heuristic="max")
+    assert record["plan_cost"] >= best["plan_cost"]
+    assert not record["optimal"] or record["plan_cost"] == best["plan_cost"]
 
 
 def test_an_exception_of_a_callback_comes_through(warehouse):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,10 @@ from unified_planning.engines import ValidationResultStatus  # noqa: E402
 from unified_planning.io import PDDLReader  # noqa: E402
 from unified_planning.plans import SequentialPlan  # noqa: E402
 from unified_planning.shortcuts import (  # noqa: E402
+    AnytimePlanner,
     BoolType,
+    CompilationKind,
+    Compiler,
     Fluent,
     InstantaneousAction,
     MinimizeActionCosts,
@@ -24,10 +28,11 @@ from unified_planning.shortcuts import (  # noqa: E402
 from unified_planning.test.examples import get_example_problems  # noqa: E402
 
 import homing.unified_planning as engines  # noqa: E402
-from conftest import BLOCKS, tower  # noqa: E402
+from conftest import BLOCKS, ROOT, tower  # noqa: E402
 
 up.shortcuts.get_environment().credits_stream = None
 
+CASES = Path(up.__file__).parents[1] / "up_test_cases" / "report.py"
 EXAMPLES = get_example_problems()
 
 
@@ -64,6 +69,64 @@ def test_examples_are_solved_and_found_valid_by_others(name, engine):
             short = SequentialPlan(result.plan.actions[:-1])
             cut = validator.validate(example.problem, short)
             assert cut.status == ValidationResultStatus.INVALID and cut.log_messages
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [("basic_with_costs", True), ("locations_connected_cost_minimize", True), ("robot_loader", False)],
+)
+def test_better_and_better_plans(name, metric):
+    example = EXAMPLES[name]
+    assert bool(example.problem.quality_metrics) == metric
+    with AnytimePlanner(name="homing-anytime") as planner:
+        results = list(planner.get_solutions(example.problem, timeout=60))
+    costs = [int(result.metrics["plan_cost"]) for result in results[:-1]]
+    assert costs == sorted(set(costs), reverse=True) and costs
+    assert [result.status for result in results[:-1]] == [Status.INTERMEDIATE] * len(costs)
+    # Unified Planning's rule: without a metric nothing is optimal.
+    known = Status.SOLVED_OPTIMALLY if metric else Status.SOLVED_SATISFICING
+    assert results[-1].status == known
+    with PlanValidator(name="sequential_plan_validator") as validator:
+        for result in results:
+            assert validator.validate(example.problem, result.plan)
+
+
+def test_nobody_has_to_wait_for_the_last_plan(warehouse):
+    problem = PDDLReader().parse_problem(
+        str(warehouse / "domain.pddl"), str(sorted((warehouse / "large").glob("*.pddl"))[-1])
+    )
+    with AnytimePlanner(name="homing-anytime") as planner:
+        for result in planner.get_solutions(problem):
+            assert result.plan is not None
+            break
+
+
+def test_cases_of_unified_planning_pass_its_own_report():
+    if not CASES.exists():
+        pytest.skip("no up_test_cases in this Unified Planning")
+    done = subprocess.run(
+        [sys.executable, ROOT / "dev" / "python" / "cases.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| homing, oneshot | 26 | 25 SOLVED_SATISFICING, 1 UNSOLVABLE_PROVEN |" in done.stdout
+    assert "| homing-validator, validation | 28 | 3 INVALID, 25 VALID |" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["robot_fluent_of_user_type", "basic_with_default_values"])
+def test_what_is_not_supported_may_be_compiled_away(name):
+    problem = EXAMPLES[name].problem
+    assert "OBJECT_FLUENTS" in problem.kind.features
+    kind = CompilationKind.USERTYPE_FLUENTS_REMOVING
+    with Compiler(problem_kind=problem.kind, compilation_kind=kind) as compiler:
+        compiled = compiler.compile(problem, kind)
+    with OneshotPlanner(name="homing") as planner:
+        plan = planner.solve(compiled.problem).plan
+    plan = plan.replace_action_instances(compiled.map_back_action_instance)
+    with PlanValidator(name="sequential_plan_validator") as validator:
+        assert validator.validate(problem, plan).status == ValidationResultStatus.VALID
 
 
 def test_a_refusal_names_the_feature():

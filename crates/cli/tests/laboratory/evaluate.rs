@@ -197,3 +197,29 @@ fn what_is_wrong_is_said_before_anything_runs() {
         2
     );
 }
+
+#[test]
+fn records_become_properties_for_the_reports_of_lab() {
+    let (folder, records) = folder();
+    let lab = folder.path().join("lab");
+    let options = [
+        "--heuristic",
+        "blind,ff",
+        "--max-evaluations",
+        "50",
+        "--lab",
+    ];
+    let options = [&options[..], &[lab.to_str().unwrap()]].concat();
+    evaluate(&records, &options).ends_with(0);
+    let text = std::fs::read_to_string(lab.join("properties")).unwrap();
+    let runs: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let there = evaluations(&records);
+    assert_eq!(runs.len(), there.len());
+    for record in &there {
+        let algorithm = format!("gbfs-{}", record.configuration());
+        let run = &runs[&format!("{algorithm}-{}-{}", record.domain, record.problem)];
+        assert_eq!(run["coverage"], u8::from(record.solved()));
+        assert_eq!(run["algorithm"], *algorithm);
+        assert_eq!(run.get("evaluations").is_some(), record.solved());
+    }
+}

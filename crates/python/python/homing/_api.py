@@ -44,7 +44,8 @@ def solve(
     ``record["outcome"]`` is ``"solved"``, ``"unsolvable"``, ``"limit"``, ``"time-limit"``,
     ``"memory-limit"`` or ``"interrupted"``; ``record["plan"]`` is the list of actions, which have
     been replayed. ``problem`` is a :class:`Problem` or a file; without a domain, the file is read
-    with ``domain.pddl`` beside it.
+    with ``domain.pddl`` beside it. ``model`` is a :class:`Model`, its file, or ``"auto"``: the one that
+    ships for the domain.
 
     ``options`` are fields of the request: ``search``, ``heuristic``, ``weight``, ``unit_cost``,
     ``threads``, ``max_evaluations``, ``max_expansions``, ``time_limit`` (seconds),
@@ -60,6 +61,8 @@ def solve(
             problem = Problem(problem, domain)
     elif domain is not None:
         raise RequestError("a Problem has its domain already")
+    if model == "auto":
+        model, options = None, {**options, "model": "auto"}
     return _homing.solve(problem, _model(model), callback, options)
 
 

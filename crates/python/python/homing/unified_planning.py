@@ -8,6 +8,7 @@ other. Without a line of code, an ``up.ini`` in the folder of a program or above
     class_name: Homing
 
 - ``homing`` finds a plan.
+- ``homing-anytime`` finds better and better plans, as long as it is let.
 - ``homing-opt`` finds a cheapest plan, by A* with h_max.
 - ``homing-learned`` finds a plan with what was learnt: ``params={"model": FILE}``, or
   ``params={"problems": [...]}``, from which it learns first.
@@ -17,16 +18,23 @@ other. Without a line of code, an ``up.ini`` in the folder of a program or above
 from __future__ import annotations
 
 import math
+import queue
 import re
 import sys
+import threading
 import warnings
 from fractions import Fraction
 from functools import lru_cache
-from typing import IO, Any, Callable, Iterable
+from typing import IO, Any, Callable, Iterable, Iterator
 
 import unified_planning as up
 import unified_planning.engines as engines
-from unified_planning.engines.mixins import OneshotPlannerMixin, PlanValidatorMixin
+from unified_planning.engines.mixins import (
+    AnytimePlannerMixin,
+    OneshotPlannerMixin,
+    PlanValidatorMixin,
+)
+from unified_planning.engines.mixins.anytime_planner import AnytimeGuarantee
 from unified_planning.engines.mixins.oneshot_planner import OptimalityGuarantee
 from unified_planning.engines.results import (
     LogLevel,
@@ -44,7 +52,15 @@ from unified_planning.plans import PlanKind, SequentialPlan
 import homing
 from homing import Model, Problem
 
-__all__ = ["Homing", "HomingLearned", "HomingOptimal", "HomingValidator", "register", "to_problem"]
+__all__ = [
+    "Homing",
+    "HomingAnytime",
+    "HomingLearned",
+    "HomingOptimal",
+    "HomingValidator",
+    "register",
+    "to_problem",
+]
 
 _CREDITS = engines.Credits(
     "homing",
@@ -204,7 +220,16 @@ class Homing(_Engine, OneshotPlannerMixin):
     def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
         return optimality_guarantee == OptimalityGuarantee.SATISFICING
 
-    def _solved(self) -> Status:
+    def _optimal(self, record: dict[str, Any]) -> bool:
+        """Whether the plan in a record is known to be a best one."""
+        return bool(record["optimal"])
+
+    def _status(self, problem: AbstractProblem, record: dict[str, Any]) -> Status:
+        if record["outcome"] != "solved":
+            return _STATUS[record["outcome"]]
+        # Nothing is optimal by no measure.
+        if self._optimal(record) and getattr(problem, "quality_metrics", ()):
+            return Status.SOLVED_OPTIMALLY
         return Status.SOLVED_SATISFICING
 
     def _solve_options(self, written: _Written) -> dict[str, Any]:
@@ -244,14 +269,15 @@ class Homing(_Engine, OneshotPlannerMixin):
             return self._refused(str(error))
         if output_stream is not None:
             output_stream.write(f"{record['outcome']}, {record['evaluations']} evaluations\n")
-        metrics = {
-            name: str(record[name])
-            for name in ("evaluations", "expansions", "total_seconds", "plan_cost", "heuristic")
-        }
-        plan = None
-        if record["outcome"] == "solved":
-            plan = written.plan(record["plan"])
-        status = _STATUS.get(record["outcome"], self._solved())
+        return self._result(written, record)
+
+    def _result(self, written: _Written, record: dict[str, Any]) -> PlanGenerationResult:
+        names = ("evaluations", "expansions", "plan_cost", "heuristic")
+        metrics = {name: str(record[name]) for name in names}
+        # The name by which Unified Planning's reports know it.
+        metrics["engine_internal_time"] = str(record["total_seconds"])
+        plan = written.plan(record["plan"]) if record["outcome"] == "solved" else None
+        status = self._status(written.up_problem, record)
         return PlanGenerationResult(status, plan, self.name, metrics=metrics)
 
     def _refused(self, reason: str) -> PlanGenerationResult:
@@ -259,6 +285,83 @@ class Homing(_Engine, OneshotPlannerMixin):
         return PlanGenerationResult(
             Status.UNSUPPORTED_PROBLEM, None, self.name, log_messages=[message]
         )
+
+
+class HomingAnytime(Homing, AnytimePlannerMixin):
+    """Finds better and better plans, until the time is up or there is none better."""
+
+    def __init__(self, **options: Any) -> None:
+        Homing.__init__(self, **options)
+        AnytimePlannerMixin.__init__(self)
+
+    @property
+    def name(self) -> str:
+        return "homing-anytime"
+
+    @staticmethod
+    def ensures(anytime_guarantee: AnytimeGuarantee) -> bool:
+        return anytime_guarantee == AnytimeGuarantee.INCREASING_QUALITY
+
+    def _get_solutions(
+        self,
+        problem: AbstractProblem,
+        timeout: float | None = None,
+        output_stream: IO[str] | None = None,
+    ) -> Iterator[PlanGenerationResult]:
+        yield from self._get_solutions_with_params(problem, timeout, output_stream)
+
+    def _get_solutions_with_params(
+        self,
+        problem: AbstractProblem,
+        timeout: float | None = None,
+        output_stream: IO[str] | None = None,
+        warm_start_plan: up.plans.Plan | None = None,
+        **kwargs: Any,
+    ) -> Iterator[PlanGenerationResult]:
+        missing = _missing(problem.kind)
+        if missing:
+            yield self._refused(f"{self.name} does not support {', '.join(missing)}")
+            return
+        try:
+            written = _Written(problem)
+        except homing.UnsupportedError as error:
+            yield self._refused(str(error))
+            return
+        options = {**self._solve_options(written), **kwargs, "anytime": True}
+        if timeout is not None:
+            options["time_limit"] = timeout
+        # The search has a thread of its own, so that a plan is handed on as soon as it is found.
+        found: queue.Queue[dict[str, Any] | Exception] = queue.Queue()
+        wanted = threading.Event()
+        wanted.set()
+
+        def tell(progress: dict[str, Any]) -> bool:
+            if progress["phase"] == "plan":
+                found.put(progress)
+            return wanted.is_set()
+
+        def search() -> None:
+            try:
+                found.put(homing.solve(written.problem, callback=tell, **options))
+            except Exception as error:
+                found.put(error)
+
+        thread = threading.Thread(target=search, daemon=True)
+        thread.start()
+        try:
+            while True:
+                told = found.get()
+                if isinstance(told, Exception):
+                    raise told
+                if "outcome" in told:
+                    break
+                plan = written.plan(told["plan"])
+                metrics = {"plan_cost": str(told["cost"]), "seconds": str(told["seconds"])}
+                yield PlanGenerationResult(Status.INTERMEDIATE, plan, self.name, metrics=metrics)
+            yield self._result(written, told)
+        finally:
+            wanted.clear()
+            thread.join()
 
 
 class HomingOptimal(Homing):
@@ -275,8 +378,8 @@ class HomingOptimal(Homing):
     def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
         return True
 
-    def _solved(self) -> Status:
-        return Status.SOLVED_OPTIMALLY
+    def _optimal(self, record: dict[str, Any]) -> bool:
+        return True
 
 
 class HomingLearned(Homing):
@@ -354,6 +457,7 @@ class HomingValidator(_Engine, PlanValidatorMixin):
 
 _ENGINES = {
     "homing": "Homing",
+    "homing-anytime": "HomingAnytime",
     "homing-opt": "HomingOptimal",
     "homing-learned": "HomingLearned",
     "homing-validator": "HomingValidator",
