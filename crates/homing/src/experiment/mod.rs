@@ -1,25 +1,36 @@
 //! Experiments: generate, train, select, evaluate and report as a file says.
 //!
-//! [`load`] makes a plan of the file, [`Done`] knows what of it is done already, and [`Runner`]
-//! does the rest, each task in a process of its own. [`experiment`] is all of this together.
+//! [`load`] makes a plan of the file, [`Done`] knows what of it is done already, and [`experiment`]
+//! does the rest, each task in a process of its own. Several processes, on one machine or many, may
+//! share the work ([`Share`]); [`slurm`] hands it to a cluster, and [`status()`] says how far it is.
 
+mod chunk;
 mod done;
+mod part;
 mod runner;
+pub mod slurm;
+mod status;
 mod training;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
+use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec, Stage, Task};
 use homing_lab::layout::ExperimentFolder;
 use homing_learner::Signature;
 use serde::{Deserialize, Serialize};
 
-pub use self::done::Done;
-pub use self::runner::{FolderLock, Runner};
+pub use self::chunk::ChunkNumber;
+use self::chunk::agree;
+pub use self::done::{Done, Trained};
+use self::part::FileLock;
+pub use self::part::{AtWork, FolderLock};
+use self::runner::{Runner, Work};
+pub use self::status::{ExperimentStatus, StageStatus, load_of_folder, status};
 use crate::error::Error;
-use crate::files::write_whole;
+use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_domain, load_problem, read_bytes};
 use crate::observe::{Notice, Observer};
 use crate::report::{ReportRecord, ReportRequest, report};
@@ -38,18 +49,46 @@ pub struct ExperimentRequest {
     pub jobs: Option<NonZeroUsize>,
     /// The command `homing`, which does each task.
     pub command: PathBuf,
+    /// How much of it: all by default.
+    #[serde(default)]
+    pub share: Share,
+    /// Begin nothing after so many seconds, and end what is at hand.
+    #[serde(default)]
+    pub stop_after: Option<u64>,
+    /// Bytes of memory that a search may take, whatever the experiment says: one that needs more
+    /// fails, and can be tried again.
+    #[serde(default)]
+    pub task_memory: Option<u64>,
+}
+
+/// How much of an experiment a process does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Share {
+    /// All of it, with the folder to itself.
+    #[default]
+    All,
+    /// One chunk, of all tasks or of those of one stage, beside others who do other chunks.
+    Chunk {
+        /// The chunk.
+        chunk: ChunkNumber,
+        /// The stage.
+        stage: Option<Stage>,
+    },
+    /// No task: the records are brought together, and reported.
+    Report,
 }
 
 /// What came of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentRecord {
-    /// All tasks.
+    /// All tasks, of the experiment or of the chunk.
     pub total: usize,
     /// Tasks that are not done.
     pub missing: usize,
     /// What failed, in words.
     pub failures: Vec<String>,
-    /// The report, if there is anything to report.
+    /// The report, if there is anything to report, and it was asked for.
     pub report: Option<ReportRecord>,
 }
 
@@ -82,7 +121,33 @@ pub fn load(file: &Path, observer: &dyn Observer) -> Result<LoadedExperiment, Er
     Ok(LoadedExperiment { bytes, spec, plan })
 }
 
-/// Does what is missing of an experiment, and reports.
+/// Where the file of an experiment is: paths in it are relative to its own.
+#[derive(Serialize, Deserialize)]
+struct Source {
+    file: PathBuf,
+}
+
+/// Keeps the file of the experiment in the folder.
+fn write_source(
+    folder: &ExperimentFolder,
+    file: &Path,
+    loaded: &LoadedExperiment,
+) -> Result<(), Error> {
+    make_folder(&folder.path)?;
+    let file = file
+        .canonicalize()
+        .map_err(|error| Error::read(file, error))?;
+    let source = serde_json::to_vec(&Source { file }).map_err(Error::bug)?;
+    for (path, bytes) in [(folder.spec(), &loaded.bytes), (folder.source(), &source)] {
+        // Many may come with the same.
+        if !std::fs::read(&path).is_ok_and(|there| there == *bytes) {
+            write_whole(&path, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Does what is missing of an experiment, or its share of it, and reports.
 ///
 /// # Errors
 ///
@@ -92,30 +157,90 @@ pub fn experiment(
     request: &ExperimentRequest,
     observer: &dyn Observer,
 ) -> Result<ExperimentRecord, Error> {
-    let LoadedExperiment { bytes, plan, .. } = load(&request.file, observer)?;
+    let until = request
+        .stop_after
+        .map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let loaded = load(&request.file, observer)?;
     let folder = ExperimentFolder::new(&request.folder);
-    let _lock = FolderLock::take(&folder)?;
-    write_whole(&folder.spec(), &bytes)?;
-    Done::read(&folder, &plan)?.tidy(&folder, &plan)?;
-    let runner = Runner::open(&folder, &plan, &request.command, observer)?;
-    let failures = runner.work(threads(request.jobs));
-    let done = Done::read(&folder, &plan)?;
-    done.tidy(&folder, &plan)?;
-    let (total, missing) = (
-        plan.trainings.len() + plan.evaluations.len(),
-        done.missing(),
-    );
-    let report = if missing < total {
-        Some(report(&ReportRequest::of(&request.folder))?)
-    } else {
-        None
+    let _lock = match request.share {
+        Share::All => FolderLock::take(&folder)?,
+        Share::Chunk { .. } | Share::Report => FolderLock::share(&folder)?,
     };
+    write_source(&folder, &request.file, &loaded)?;
+    let plan = &loaded.plan;
+    let done = Done::read(&folder, plan)?;
+    if request.share == Share::All {
+        done.remove_working_files(&folder, plan);
+        done.tidy(&folder, plan)?;
+    }
+    let (tasks, label) = match request.share {
+        Share::All => (plan.tasks().collect(), "all".to_owned()),
+        Share::Report => (Vec::new(), String::new()),
+        Share::Chunk { chunk, stage } => {
+            let costs = agree(&folder, plan, &done, stage, chunk.of)?;
+            let mut chunks = plan.chunks(stage, chunk.of.get(), &costs);
+            let stage = stage.map_or("", Stage::name);
+            let label = format!("{stage} {chunk}").trim().to_owned();
+            (chunks.swap_remove(chunk.number.get() - 1).tasks, label)
+        }
+    };
+    let mut failures = Vec::new();
+    if request.share != Share::Report {
+        let work = Work {
+            folder: &folder,
+            plan,
+            done: &done,
+            command: &request.command,
+            workers: threads(request.jobs),
+            until,
+            memory: request.task_memory,
+        };
+        let alone = request.share == Share::All;
+        failures = Runner::open(work, alone, &label, observer)?.work(&tasks);
+    }
+    if let Share::Chunk { .. } = request.share {
+        return summary(&Done::read(&folder, plan)?, &tasks, failures, None);
+    }
+    gather(&request.folder, plan, failures, observer)
+}
+
+fn summary(
+    done: &Done,
+    tasks: &[Task],
+    failures: Vec<String>,
+    report: Option<ReportRecord>,
+) -> Result<ExperimentRecord, Error> {
     Ok(ExperimentRecord {
-        total,
-        missing,
+        total: tasks.len(),
+        missing: tasks.iter().filter(|&&task| !done.is_done(task)).count(),
         failures,
         report,
     })
+}
+
+/// Brings the records together and reports what there is.
+fn gather(
+    path: &Path,
+    plan: &Plan,
+    failures: Vec<String>,
+    observer: &dyn Observer,
+) -> Result<ExperimentRecord, Error> {
+    let folder = ExperimentFolder::new(path);
+    let lock = FileLock::wait(&folder.gather_lock(), observer)?;
+    let done = Done::read(&folder, plan)?;
+    let tasks: Vec<Task> = plan.tasks().collect();
+    let anything = done.missing() < tasks.len();
+    // Without the lock the work was stopped: somebody else is bringing them together.
+    let report = match lock {
+        Some(_lock) => {
+            done.tidy(&folder, plan)?;
+            anything
+                .then(|| report(&ReportRequest::of(path)))
+                .transpose()?
+        }
+        None => None,
+    };
+    summary(&done, &tasks, failures, report)
 }
 
 /// Reads and checks the files of domains that are not ours.
