@@ -7,6 +7,7 @@ mod quickstart;
 #[allow(dead_code, unused_imports, unused_macros)] // of what the tests of the other commands use
 mod runs;
 mod sharing;
+mod slurm;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -161,47 +161,104 @@ pub fn experiment(
         .stop_after
         .map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let loaded = load(&request.file, observer)?;
-    let folder = ExperimentFolder::new(&request.folder);
-    let _lock = match request.share {
-        Share::All => FolderLock::take(&folder)?,
-        Share::Chunk { .. } | Share::Report => FolderLock::share(&folder)?,
+    let session = Session {
+        request,
+        folder: ExperimentFolder::new(&request.folder),
+        loaded: &loaded,
+        until,
+        observer,
     };
-    write_source(&folder, &request.file, &loaded)?;
-    let plan = &loaded.plan;
-    let done = Done::read(&folder, plan)?;
-    if request.share == Share::All {
-        done.remove_working_files(&folder, plan);
-        done.tidy(&folder, plan)?;
+    match request.share {
+        Share::All => session.all(),
+        Share::Chunk { chunk, stage } => session.chunk(chunk, stage),
+        Share::Report => session.report(),
     }
-    let (tasks, label) = match request.share {
-        Share::All => (plan.tasks().collect(), "all".to_owned()),
-        Share::Report => (Vec::new(), String::new()),
-        Share::Chunk { chunk, stage } => {
-            let costs = agree(&folder, plan, &done, stage, chunk.of)?;
-            let mut chunks = plan.chunks(stage, chunk.of.get(), &costs);
-            let stage = stage.map_or("", Stage::name);
-            let label = format!("{stage} {chunk}").trim().to_owned();
-            (chunks.swap_remove(chunk.number.get() - 1).tasks, label)
-        }
-    };
-    let mut failures = Vec::new();
-    if request.share != Share::Report {
+}
+
+/// What one process does for an experiment.
+struct Session<'a> {
+    request: &'a ExperimentRequest,
+    folder: ExperimentFolder,
+    loaded: &'a LoadedExperiment,
+    until: Option<Instant>,
+    observer: &'a dyn Observer,
+}
+
+impl Session<'_> {
+    fn plan(&self) -> &Plan {
+        &self.loaded.plan
+    }
+
+    fn done(&self) -> Result<Done, Error> {
+        Done::read(&self.folder, self.plan())
+    }
+
+    /// Takes the folder alone, and removes what killed processes left behind.
+    fn take(&self) -> Result<FolderLock, Error> {
+        let lock = FolderLock::take(&self.folder)?;
+        self.done()?.remove_working_files(&self.folder, self.plan());
+        Ok(lock)
+    }
+
+    fn all(&self) -> Result<ExperimentRecord, Error> {
+        let _lock = self.take()?;
+        write_source(&self.folder, &self.request.file, self.loaded)?;
+        let done = self.done()?;
+        done.tidy(&self.folder, self.plan())?;
+        let tasks: Vec<Task> = self.plan().tasks().collect();
+        let failures = self.work(&done, &tasks, None)?;
+        self.gather(failures)
+    }
+
+    fn chunk(&self, number: ChunkNumber, stage: Option<Stage>) -> Result<ExperimentRecord, Error> {
+        let _lock = FolderLock::share(&self.folder)?;
+        write_source(&self.folder, &self.request.file, self.loaded)?;
+        let done = self.done()?;
+        let costs = agree(&self.folder, self.plan(), &done, stage, number.of)?;
+        let mut chunks = self.plan().chunks(stage, number.of.get(), &costs);
+        let tasks = chunks.swap_remove(number.number.get() - 1).tasks;
+        let label = format!("{} {number}", stage.map_or("chunk", Stage::name));
+        let failures = self.work(&done, &tasks, Some(&label))?;
+        Ok(summary(&self.done()?, &tasks, failures, None))
+    }
+
+    fn report(&self) -> Result<ExperimentRecord, Error> {
+        // Tidied up if nobody is at work; then others may begin while the records are read.
+        drop(self.take().ok());
+        let _lock = FolderLock::share(&self.folder)?;
+        write_source(&self.folder, &self.request.file, self.loaded)?;
+        self.gather(Vec::new())
+    }
+
+    /// Does what is missing of these tasks. Who shares the folder with others says what he does.
+    fn work(&self, done: &Done, tasks: &[Task], share: Option<&str>) -> Result<Vec<String>, Error> {
         let work = Work {
-            folder: &folder,
-            plan,
-            done: &done,
-            command: &request.command,
-            workers: threads(request.jobs),
-            until,
-            memory: request.task_memory,
+            folder: &self.folder,
+            plan: self.plan(),
+            done,
+            command: &self.request.command,
+            workers: threads(self.request.jobs),
+            until: self.until,
+            memory: self.request.task_memory,
         };
-        let alone = request.share == Share::All;
-        failures = Runner::open(work, alone, &label, observer)?.work(&tasks);
+        Ok(Runner::open(work, share, self.observer)?.work(tasks))
     }
-    if let Share::Chunk { .. } = request.share {
-        return summary(&Done::read(&folder, plan)?, &tasks, failures, None);
+
+    /// Brings the records together and reports what there is.
+    fn gather(&self, failures: Vec<String>) -> Result<ExperimentRecord, Error> {
+        let lock = FileLock::wait(&self.folder.gather_lock(), self.observer)?;
+        let done = self.done()?;
+        let tasks: Vec<Task> = self.plan().tasks().collect();
+        let mut written = None;
+        // Without the lock the work was stopped: somebody else is bringing them together.
+        if lock.is_some() {
+            done.tidy(&self.folder, self.plan())?;
+            if done.missing() < tasks.len() {
+                written = Some(report(&ReportRequest::of(&self.request.folder))?);
+            }
+        }
+        Ok(summary(&done, &tasks, failures, written))
     }
-    gather(&request.folder, plan, failures, observer)
 }
 
 fn summary(
@@ -209,38 +266,13 @@ fn summary(
     tasks: &[Task],
     failures: Vec<String>,
     report: Option<ReportRecord>,
-) -> Result<ExperimentRecord, Error> {
-    Ok(ExperimentRecord {
+) -> ExperimentRecord {
+    ExperimentRecord {
         total: tasks.len(),
         missing: tasks.iter().filter(|&&task| !done.is_done(task)).count(),
         failures,
         report,
-    })
-}
-
-/// Brings the records together and reports what there is.
-fn gather(
-    path: &Path,
-    plan: &Plan,
-    failures: Vec<String>,
-    observer: &dyn Observer,
-) -> Result<ExperimentRecord, Error> {
-    let folder = ExperimentFolder::new(path);
-    let lock = FileLock::wait(&folder.gather_lock(), observer)?;
-    let done = Done::read(&folder, plan)?;
-    let tasks: Vec<Task> = plan.tasks().collect();
-    let anything = done.missing() < tasks.len();
-    // Without the lock the work was stopped: somebody else is bringing them together.
-    let report = match lock {
-        Some(_lock) => {
-            done.tidy(&folder, plan)?;
-            anything
-                .then(|| report(&ReportRequest::of(path)))
-                .transpose()?
-        }
-        None => None,
-    };
-    summary(&done, &tasks, failures, report)
+    }
 }
 
 /// Reads and checks the files of domains that are not ours.

@@ -55,11 +55,16 @@ impl FolderLock {
     ///
     /// If a process holds it alone, or it cannot be written.
     pub fn share(folder: &ExperimentFolder) -> Result<Self, Error> {
+        /// Who only tidies up has it alone for a moment.
+        const MOMENTS: usize = 300;
         let file = open(&folder.lock())?;
-        match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Err(Self::taken(folder)),
-            _ => Ok(Self { _file: file }),
+        for _ in 0..MOMENTS {
+            match file.try_lock_shared() {
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(100)),
+                _ => return Ok(Self { _file: file }),
+            }
         }
+        Err(Self::taken(folder))
     }
 
     fn taken(folder: &ExperimentFolder) -> Error {

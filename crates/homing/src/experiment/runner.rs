@@ -115,8 +115,7 @@ impl<'a> Runner<'a> {
     /// of the folder; who shares it, into files of his own.
     pub(super) fn open(
         work: Work<'a>,
-        alone: bool,
-        label: &str,
+        share: Option<&str>,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
         let (folder, plan, done) = (work.folder, work.plan, work.done);
@@ -124,9 +123,10 @@ impl<'a> Runner<'a> {
         for set in &plan.sets {
             write_problems(&folder.file(&set.folder), set)?;
         }
-        let part = Part::begin(folder, label, work.workers)?;
+        let part = Part::begin(folder, share.unwrap_or("all"), work.workers)?;
         let records = |name: &str, whole: PathBuf| {
-            Mutex::new(Records::new(if alone { whole } else { part.file(name) }))
+            let path = share.map_or(whole, |_| part.file(name));
+            Mutex::new(Records::new(path))
         };
         let models = (0..plan.trainings.len())
             .filter_map(|task| Some((task, done.model(task)?.sha256.clone())));
