@@ -47,7 +47,7 @@ impl Node {
         let started = command.arg("start").arg(folder.path()).output();
         let started = Run::from(started.expect("a script"));
         if started.code == Some(3) {
-            println!("skipped: {}", started.stderr.trim());
+            eprintln!("skipped: {}", started.stderr.trim());
             return None;
         }
         let node = Self { folder };
@@ -100,7 +100,7 @@ impl Node {
             );
             std::thread::sleep(Duration::from_millis(100));
         }
-        println!("{what} after {:.1} s", start.elapsed().as_secs_f64());
+        eprintln!("{what} after {:.1} s", start.elapsed().as_secs_f64());
     }
 
     #[track_caller]
@@ -123,7 +123,7 @@ impl Drop for Node {
             .arg(self.folder.path())
             .status();
         if stop.is_err() {
-            println!("{} is still running", self.folder.path().display());
+            eprintln!("{} is still running", self.folder.path().display());
         }
         // They write to the folder until they end.
         std::thread::sleep(Duration::from_secs(2));
@@ -146,7 +146,10 @@ impl Place {
 /// A process at work in a folder.
 fn somebody(folder: &Path) -> Option<AtWork> {
     let parts = folder.join("parts");
-    let files = parts.exists().then(|| entries(&parts)).unwrap_or_default();
+    if !parts.exists() {
+        return None;
+    }
+    let files = entries(&parts);
     let mut alive = files.iter().filter(|file| file.ends_with(".alive.json"));
     let text = std::fs::read(parts.join(alive.next()?)).ok()?;
     serde_json::from_slice(&text).ok()
@@ -255,6 +258,12 @@ fn kills_time_limits_a_lost_controller_and_a_drained_node_cost_no_record() {
         queue.is_empty()
     });
 
+    let log = hung.join("slurm/log");
+    let timed_out = entries(&log).into_iter().filter(|name| {
+        let text = std::fs::read_to_string(log.join(name)).expect("a log");
+        text.contains("TIME LIMIT")
+    });
+    assert!(timed_out.count() > 0, "no job was ended by its time limit");
     for name in ["rough", "hung"] {
         // Until nothing is missing: what Slurm lost is submitted again.
         let mut again = 0;
@@ -264,7 +273,7 @@ fn kills_time_limits_a_lost_controller_and_a_drained_node_cost_no_record() {
             assert!(again <= 3, "{:#?}", place.status(&node, name));
             node.wait_until_empty();
         }
-        println!("{name}: --again {again} times");
+        eprintln!("{name}: --again {again} times");
         assert!(name == "rough" || again > 0, "the time limit did nothing");
         place.run(name, &["--only", "report"]).ends_with(0);
         same(&place.out(name), &place.out("local"));

@@ -241,7 +241,7 @@ impl Session<'_> {
             until: self.until,
             memory: self.request.task_memory,
         };
-        Ok(Runner::open(work, share, self.observer)?.work(tasks))
+        Ok(Runner::open(&work, share, self.observer)?.work(tasks))
     }
 
     /// Brings the records together and reports what there is.

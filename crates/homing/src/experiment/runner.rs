@@ -114,7 +114,7 @@ impl<'a> Runner<'a> {
     /// Writes the problems and gets ready. Who holds the folder alone writes records into the files
     /// of the folder; who shares it, into files of his own.
     pub(super) fn open(
-        work: Work<'a>,
+        work: &Work<'a>,
         share: Option<&str>,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
