@@ -229,6 +229,9 @@ fn conclude(arguments: &Experiment, record: &ExperimentRecord) -> anyhow::Result
         say("homing: stopped; the same command goes on\n");
         return Ok(Exit::Interrupted);
     }
+    if record.missing > 0 && record.failures.is_empty() {
+        say("homing: the rest is not done yet; the same command goes on\n");
+    }
     Ok(if record.missing > 0 {
         Exit::SomeFailed
     } else {

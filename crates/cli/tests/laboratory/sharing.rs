@@ -195,20 +195,25 @@ fn two_processes_lose_and_double_no_record_in_a_hundred_tries() {
     println!("{doubled} searches were made twice, and recorded once");
 }
 
-/// Runs in a disk of its own that is too small, and then a little larger, until all fits.
+/// Runs in a disk of its own that is too small, and then a little larger, until all fits: first the
+/// trainings, then the searches, whose records need a page now and then.
 const FULL_DISK: &str = r#"
 set -eu
-mount -t tmpfs -o size=64k,mode=755 tmpfs "$DISK"
 size=64
 step=0
-until "$@" >"$KEEP/said-$step" 2>&1; do
-    code=$?
-    step=$((step + 1))
-    cat "$DISK"/parts/*.evaluations.jsonl >"$KEEP/records-$step" 2>/dev/null || true
-    # 33: it could not begin. 2: it could not go on. 32 would be a panic.
-    [ $code = 33 ] || [ $code = 2 ] || exit 9
-    size=$((size + 4))
-    [ $size -lt 20000 ] || exit 8
+mount -t tmpfs -o size=${size}k,mode=755 tmpfs "$DISK"
+for only in train search; do
+    until "$@" --only $only >"$KEEP/said-$step" 2>&1; do
+        code=$?
+        step=$((step + 1))
+        cat "$DISK"/parts/*.evaluations.jsonl >"$KEEP/records-$step" 2>/dev/null || true
+        # 33: it could not begin. 2: it could not go on. 32 would be a panic.
+        [ $code = 33 ] || [ $code = 2 ] || exit 9
+        if [ $only = train ]; then size=$((size * 5 / 4)); else size=$((size + 4)); fi
+        [ $size -lt 20000 ] || exit 8
+        mount -o remount,size=${size}k "$DISK"
+    done
+    size=$(df -k --output=used "$DISK" | tail -n 1)
     mount -o remount,size=${size}k "$DISK"
 done
 cp -r "$DISK" "$KEEP/out"
@@ -235,7 +240,7 @@ fn a_full_disk_loses_nothing() {
     }
     command
         .args(["sh", "-c", FULL_DISK, "sh", env!("CARGO_BIN_EXE_homing")])
-        .args(place.arguments("disk", &["--chunk", "1/1"]))
+        .args(place.arguments("disk", &[]))
         .env("DISK", &disk)
         .env("KEEP", &keep);
     let run = Run::from(command.output().expect("a shell"));
