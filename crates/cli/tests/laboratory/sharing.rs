@@ -213,7 +213,7 @@ for only in train search; do
         [ $size -lt 20000 ] || exit 8
         mount -o remount,size=${size}k "$DISK"
     done
-    size=$(df -k --output=used "$DISK" | tail -n 1)
+    size=$(df -k --output=used "$DISK" | tail -n 1 | tr -d ' ')
     mount -o remount,size=${size}k "$DISK"
 done
 cp -r "$DISK" "$KEEP/out"
