@@ -108,6 +108,30 @@ impl Node {
         self.wait("the queue is empty", || self.queue().is_empty());
     }
 
+    /// `drain`: nothing begins on it until `resume`.
+    fn set(&self, state: &str) -> Run {
+        let host = self.succeeds("hostname", &["-s"]);
+        let (host, state) = (
+            format!("nodename={}", host.trim()),
+            format!("state={state}"),
+        );
+        self.command("scontrol", &["update", &host, &state, "reason=test"])
+    }
+
+    /// Submits what is missing until nothing is; how often that was.
+    #[track_caller]
+    fn finish(&self, place: &Place, name: &str) -> usize {
+        for again in 0..4 {
+            let run = place.submit(self, name, &["--again"]).ends_with(0);
+            if run.stdout == "nothing is missing\n" {
+                eprintln!("{name}: --again {again} times");
+                return again;
+            }
+            self.wait_until_empty();
+        }
+        panic!("{:#?}", place.status(self, name));
+    }
+
     fn process(&self, daemon: &str) -> String {
         let path = self.folder.path().join(format!("{daemon}.pid"));
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -175,10 +199,12 @@ fn an_experiment_runs_as_array_jobs() {
         "--throttle",
         "3",
     ];
+    // Nothing begins while we look at the queue.
+    node.set("drain").ends_with(0);
     let run = place.submit(&node, "calm", &options).ends_with(0);
     assert_eq!(run.stdout.matches("job ").count(), 3, "{run:#?}");
     let run = place.status(&node, "calm").ends_with(0);
-    assert!(run.stdout.contains("queue: "), "{run:#?}");
+    assert!(run.stdout.contains("queue: 0 running"), "{run:#?}");
     place
         .submit(&node, "calm", &[])
         .ends_with(33)
@@ -187,6 +213,7 @@ fn an_experiment_runs_as_array_jobs() {
         .submit(&node, "calm", &["--again"])
         .ends_with(33)
         .says("are in the queue: wait for them");
+    node.set("resume").ends_with(0);
     node.wait_until_empty();
     same(&place.out("calm"), &place.out("local"));
     let run = place.status(&node, "calm").ends_with(0);
@@ -195,25 +222,40 @@ fn an_experiment_runs_as_array_jobs() {
     assert_eq!(run.stdout, "nothing is missing\n");
 }
 
-/// Whatever befalls a cluster: the same records in the end.
+/// A job whose training hangs until Slurm ends it.
 #[test]
-fn kills_time_limits_a_lost_controller_and_a_drained_node_cost_no_record() {
+fn a_job_that_is_timed_out_is_done_again() {
     let Some(node) = Node::start() else { return };
     let place = Place::new(EXPERIMENT);
-    let rough = place.out("rough");
     place.run("local", &[]).ends_with(0);
-
-    // A job that hangs until Slurm ends it: its training is stopped and never goes on.
     let hung = place.out("hung");
     let options = ["--chunks", "2", "--sbatch=--time=1"];
     place.submit(&node, "hung", &options).ends_with(0);
     let mut stopped = None;
-    node.wait("a chunk of its own trains", || {
+    node.wait("somebody trains", || {
         stopped = somebody(&hung).and_then(|process| child_of(process.process));
         stopped.is_some()
     });
     signal("-STOP", &stopped.expect("a child").to_string());
+    node.wait_until_empty();
+    let log = hung.join("slurm/log");
+    let timed_out = entries(&log).into_iter().filter(|name| {
+        let text = std::fs::read_to_string(log.join(name)).expect("a log");
+        text.contains("TIME LIMIT")
+    });
+    assert_eq!(timed_out.count(), 1, "one job was ended by its time limit");
+    assert!(node.finish(&place, "hung") > 0);
+    place.run("hung", &["--only", "report"]).ends_with(0);
+    same(&hung, &place.out("local"));
+}
 
+/// Whatever befalls a cluster: the same records in the end.
+#[test]
+fn a_kill_a_lost_controller_and_a_drained_node_cost_no_record() {
+    let Some(node) = Node::start() else { return };
+    let place = Place::new(EXPERIMENT);
+    let rough = place.out("rough");
+    place.run("local", &[]).ends_with(0);
     place
         .submit(&node, "rough", &["--chunks", "6", "--throttle", "2"])
         .ends_with(0);
@@ -235,12 +277,9 @@ fn kills_time_limits_a_lost_controller_and_a_drained_node_cost_no_record() {
     });
 
     // The node is drained for a while: what runs ends, and nothing begins.
-    let host = node.succeeds("hostname", &["-s"]);
-    let host = format!("nodename={}", host.trim());
-    let drain = ["update", &host, "state=drain", "reason=test"];
-    node.succeeds("scontrol", &drain);
+    node.set("drain").ends_with(0);
     std::thread::sleep(Duration::from_secs(5));
-    node.succeeds("scontrol", &["update", &host, "state=resume"]);
+    node.set("resume").ends_with(0);
     // Tasks that were launched twice are held, and the node drained, until somebody looks.
     node.wait("the queue is empty", || {
         let queue = node.queue();
@@ -253,31 +292,13 @@ fn kills_time_limits_a_lost_controller_and_a_drained_node_cost_no_record() {
             .succeeds("sinfo", &["-h", "-o", "%T"])
             .contains("drain")
         {
-            let _ = node.command("scontrol", &["update", &host, "state=resume"]);
+            let _ = node.set("resume");
         }
         queue.is_empty()
     });
-
-    let log = hung.join("slurm/log");
-    let timed_out = entries(&log).into_iter().filter(|name| {
-        let text = std::fs::read_to_string(log.join(name)).expect("a log");
-        text.contains("TIME LIMIT")
-    });
-    assert!(timed_out.count() > 0, "no job was ended by its time limit");
-    for name in ["rough", "hung"] {
-        // Until nothing is missing: what Slurm lost is submitted again.
-        let mut again = 0;
-        while place.submit(&node, name, &["--again"]).ends_with(0).stdout != "nothing is missing\n"
-        {
-            again += 1;
-            assert!(again <= 3, "{:#?}", place.status(&node, name));
-            node.wait_until_empty();
-        }
-        eprintln!("{name}: --again {again} times");
-        assert!(name == "rough" || again > 0, "the time limit did nothing");
-        place.run(name, &["--only", "report"]).ends_with(0);
-        same(&place.out(name), &place.out("local"));
-    }
+    node.finish(&place, "rough");
+    place.run("rough", &["--only", "report"]).ends_with(0);
+    same(&rough, &place.out("local"));
 }
 
 /// A process that this one has started.
