@@ -3,6 +3,7 @@
 mod anytime;
 mod args;
 mod check;
+mod cluster;
 mod cut;
 mod evaluate;
 mod exit;

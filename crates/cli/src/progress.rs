@@ -53,11 +53,14 @@ impl TaskProgress {
             failed => format!(", {failed} failed"),
         };
         let text = format!(
-            "{}/{} {}{failed}, about {} left",
+            "{}/{} {}{failed}; {} of a core used, about {} left ({} on {})",
             now.finished,
             now.total,
             self.what,
-            duration(now.seconds_left)
+            duration(now.seconds_used),
+            duration(now.seconds_left * now.workers as f64),
+            duration(now.seconds_left),
+            now.workers,
         );
         if self.live {
             let bar = bar(now.finished as u64, now.total as u64, 24);

@@ -17,6 +17,9 @@ use crate::solve::SolveRequest;
 /// The environment variable in which a run finds the process that it works for.
 pub const PARENT_VARIABLE: &str = "HOMING_CHILD_OF";
 
+/// The exit code of a run that was interrupted.
+const INTERRUPTED: i32 = 130;
+
 /// What a run left behind.
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -28,6 +31,12 @@ impl Finished {
     /// The record that it printed, if it did.
     pub(crate) fn record<R: DeserializeOwned>(&self) -> Option<R> {
         serde_json::from_str(self.stdout.trim()).ok()
+    }
+
+    /// Whether a signal ended it that was meant for all of the work: a cluster sends such signals to
+    /// every process of a job.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.status.code() == Some(INTERRUPTED)
     }
 
     /// In a line: how it ended and the last it said.

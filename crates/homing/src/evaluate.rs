@@ -96,6 +96,8 @@ pub(crate) struct Run {
     pub(crate) plan: Option<PathBuf>,
     /// The record, as far as it is known.
     pub(crate) planned: Evaluation,
+    /// Bytes of memory that there are, if that is known.
+    pub(crate) memory: Option<u64>,
 }
 
 impl Run {
@@ -123,9 +125,18 @@ impl Run {
                 max_evaluations: planned.max_evaluations,
                 max_expansions: None,
                 time_limit: planned.time_limit,
-                memory_limit: planned.memory_limit,
+                memory_limit: match (planned.memory_limit, self.memory) {
+                    (Some(limit), Some(there)) => Some(limit.min(there)),
+                    (limit, there) => limit.or(there),
+                },
             },
         })
+    }
+
+    /// Whether a run that ended so ended for want of memory that it may have.
+    fn starved(&self, outcome: record::Outcome) -> bool {
+        let allowed = |there| self.planned.memory_limit.is_none_or(|limit| limit > there);
+        outcome == record::Outcome::MemoryLimit && self.memory.is_some_and(allowed)
     }
 
     /// Makes the run. `None` if it was stopped. A run that fails leaves a record that says so.
@@ -143,12 +154,22 @@ impl Run {
         let Some(finished) = finished else {
             return Ok(None);
         };
+        if finished.interrupted() {
+            return Ok(None);
+        }
         let answer = finished.record::<SolveRecord>();
         let outcome = answer.as_ref().and_then(|answer| answer.outcome.recorded());
         let (Some(answer), Some(outcome)) = (answer, outcome) else {
             record.error = Some(finished.reason());
             return Ok(Some(record));
         };
+        if self.starved(outcome) {
+            let there = self.memory.unwrap_or(0) >> 20;
+            record.error = Some(format!(
+                "it needs more memory than the {there} MiB there are"
+            ));
+            return Ok(Some(record));
+        }
         record.outcome = outcome;
         record.evaluations = answer.evaluations;
         record.generated = answer.generated;
@@ -377,6 +398,7 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
                     .as_deref()
                     .map(|folder| plan_file(folder, &planned)),
                 planned,
+                memory: None,
             }
         }));
     }

@@ -174,6 +174,24 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     written().map_err(|error| Error::write(path, error))
 }
 
+/// Writes a file whole unless there is one of this name, also if others try to at the same time;
+/// whether it did.
+pub(crate) fn write_first(path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    let written = || -> std::io::Result<bool> {
+        let mut file = builder()
+            .prefix(TEMPORARY_PREFIX)
+            .tempfile_in(parent(path))?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(path) {
+            Ok(_) => Ok(true),
+            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.error),
+        }
+    };
+    written().map_err(|error| Error::write(path, error))
+}
+
 /// Writes files of a folder beside their places and then moves them there, so that a full disk
 /// leaves what was there before.
 pub(crate) fn write_together(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<(), Error> {

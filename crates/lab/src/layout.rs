@@ -143,6 +143,37 @@ impl ExperimentFolder {
         self.path.join("report")
     }
 
+    /// The folder of records of processes that share the work, each with files of its own.
+    pub fn parts(&self) -> PathBuf {
+        self.path.join("parts")
+    }
+
+    /// The folder of what processes have to agree on that share the work.
+    pub fn chunks(&self) -> PathBuf {
+        self.path.join("chunks")
+    }
+
+    /// The folder of scripts and logs of jobs on a cluster.
+    pub fn slurm(&self) -> PathBuf {
+        self.path.join("slurm")
+    }
+
+    /// Where the file of the experiment is that was last run here.
+    pub fn source(&self) -> PathBuf {
+        self.path.join("source.json")
+    }
+
+    /// The file whose lock whoever trains this model holds.
+    pub fn model_lock(&self, planned: &str) -> PathBuf {
+        let name = planned.trim_start_matches(MODELS).trim_start_matches('/');
+        self.path.join(".locks").join(name)
+    }
+
+    /// The file whose lock whoever brings the records together holds.
+    pub fn gather_lock(&self) -> PathBuf {
+        self.path.join(".locks").join("records")
+    }
+
     /// The file that keeps two runs out of one folder.
     pub fn lock(&self) -> PathBuf {
         self.path.join(".lock")

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -196,6 +196,38 @@ pub struct Training {
     pub machine: String,
 }
 
+/// A task that failed, in `failures.jsonl` of a part of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// [`RECORD_FORMAT`]
+    pub format: u32,
+    /// The key of the task.
+    pub key: String,
+    /// The task, in words.
+    pub task: String,
+    /// Why.
+    pub reason: String,
+    /// The machine it ran on, in words.
+    pub machine: String,
+}
+
+/// What is enough to know that a run was made, of an [`Evaluation`] or a [`Training`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// [`RECORD_FORMAT`]
+    pub format: u32,
+    /// What identifies the run.
+    pub key: String,
+    /// How it ended, if it was a search.
+    pub outcome: Option<Outcome>,
+    /// What went wrong, if it failed.
+    pub error: Option<String>,
+    /// SHA-256 of the model, if it was a training.
+    pub model_sha256: Option<String>,
+    /// CPU seconds of the process.
+    pub cpu_seconds: f64,
+}
+
 /// What kinds of records have in common.
 pub trait Record: Serialize + DeserializeOwned {
     /// [`RECORD_FORMAT`] of whoever wrote it.
@@ -205,6 +237,26 @@ pub trait Record: Serialize + DeserializeOwned {
 }
 
 impl Record for Evaluation {
+    fn format(&self) -> u32 {
+        self.format
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+}
+
+impl Record for Failure {
+    fn format(&self) -> u32 {
+        self.format
+    }
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+}
+
+impl Record for Trace {
     fn format(&self) -> u32 {
         self.format
     }
@@ -265,31 +317,9 @@ impl std::error::Error for RecordError {}
 ///
 /// If the file cannot be read, or a whole line is no record of a format known here.
 pub fn read<R: Record>(path: &Path) -> Result<Vec<R>, RecordError> {
-    let io = |error| RecordError::Io {
-        path: path.to_owned(),
-        error,
-    };
-    let bytes = std::fs::read(path).map_err(io)?;
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n');
-    let bytes = &bytes[..whole.map_or(0, |end| end + 1)];
     let mut records: Vec<R> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let wrong = |reason: String| RecordError::Line {
-            path: path.to_owned(),
-            line: index + 1,
-            reason,
-        };
-        let record: R = serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))?;
-        if record.format() > RECORD_FORMAT {
-            return Err(wrong(format!(
-                "it has format {}, this homing reads up to {RECORD_FORMAT}: use a newer homing",
-                record.format()
-            )));
-        }
+    scan(path, |record: R| {
         match places.entry(record.key().to_owned()) {
             std::collections::hash_map::Entry::Occupied(place) => {
                 let at: usize = *place.get();
@@ -300,8 +330,46 @@ pub fn read<R: Record>(path: &Path) -> Result<Vec<R>, RecordError> {
                 records.push(record);
             }
         }
-    }
+    })?;
     Ok(records)
+}
+
+/// Goes through a file of records line by line, as [`read`] does, and keeps none of them.
+///
+/// # Errors
+///
+/// If the file cannot be read, or a whole line is no record of a format known here.
+pub fn scan<R: Record>(path: &Path, mut each: impl FnMut(R)) -> Result<(), RecordError> {
+    let io = |error| RecordError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let mut file = io::BufReader::new(File::open(path).map_err(io)?);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        file.read_until(b'\n', &mut line).map_err(io)?;
+        if line.last() != Some(&b'\n') {
+            break;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let wrong = |reason: String| RecordError::Line {
+            path: path.to_owned(),
+            line: number,
+            reason,
+        };
+        let record: R = serde_json::from_slice(&line).map_err(|error| wrong(error.to_string()))?;
+        if record.format() > RECORD_FORMAT {
+            return Err(wrong(format!(
+                "it has format {}, this homing reads up to {RECORD_FORMAT}: use a newer homing",
+                record.format()
+            )));
+        }
+        each(record);
+    }
+    Ok(())
 }
 
 /// A file that records are appended to, each with a single write.
@@ -309,6 +377,8 @@ pub fn read<R: Record>(path: &Path) -> Result<Vec<R>, RecordError> {
 pub struct Appender {
     path: PathBuf,
     file: File,
+    /// Where a line begins that could not be written to its end, and is still to be cut off.
+    half: Option<u64>,
 }
 
 impl Appender {
@@ -340,10 +410,12 @@ impl Appender {
                 path: path.to_owned(),
                 error,
             })?,
+            half: None,
         })
     }
 
-    /// Appends a record: one line, one write, so that lines of several writers never mix.
+    /// Appends a record: one line, one write, so that lines of several writers never mix. When this
+    /// returns, the line is on the disk.
     ///
     /// # Errors
     ///
@@ -355,11 +427,39 @@ impl Appender {
             reason: error.to_string(),
         })?;
         line.push('\n');
-        self.file
-            .write_all(line.as_bytes())
+        self.write(line.as_bytes())
             .map_err(|error| RecordError::Io {
                 path: self.path.clone(),
                 error,
             })
+    }
+
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        if let Some(start) = self.half {
+            self.file.set_len(start)?;
+            self.half = None;
+        }
+        let start = self.file.metadata()?.len();
+        let mut written = 0;
+        let result = loop {
+            match self.file.write(&line[written..]) {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+            if written == line.len() {
+                // A disk of another machine may tell only now that it is full.
+                break self.file.sync_data();
+            }
+        };
+        // The next line would make a wrong one of what a full disk left of this one. A line that
+        // somebody else has appended meanwhile is never cut off.
+        let alone =
+            || -> io::Result<bool> { Ok(self.file.metadata()?.len() == start + written as u64) };
+        if result.is_err() && written > 0 && alone().unwrap_or(true) {
+            self.half = self.file.set_len(start).is_err().then_some(start);
+        }
+        result
     }
 }

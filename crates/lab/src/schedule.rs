@@ -42,8 +42,13 @@ pub struct Progress {
     pub failed: usize,
     /// All tasks.
     pub total: usize,
-    /// Seconds that are left if tasks of a group take what those before them took.
+    /// Seconds that all workers together have worked.
+    pub seconds_used: f64,
+    /// Seconds that are left if tasks of a group take what those before them took, with all workers
+    /// at work.
     pub seconds_left: f64,
+    /// Tasks at a time.
+    pub workers: usize,
 }
 
 /// How one execution went.
@@ -69,6 +74,8 @@ struct State {
     /// What finished tasks took and were thought to take: for groups of which none is finished.
     took: f64,
     thought: f64,
+    /// What all finished tasks took, failures too.
+    used: f64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -161,11 +168,13 @@ impl State {
             groups,
             took: 0.0,
             thought: 0.0,
+            used: 0.0,
         }
     }
 
     /// Learns from the time that a task took.
     fn ran<T>(&mut self, entry: &Entry<T>, seconds: f64, status: &Status) {
+        self.used += seconds;
         if *status == Status::Done {
             let group = &mut self.groups[entry.group];
             group.finished += 1;
@@ -227,7 +236,9 @@ impl State {
             finished: self.status.len() - self.open,
             failed: self.failed,
             total: self.status.len(),
+            seconds_used: self.used,
             seconds_left: left.sum::<f64>().max(0.0) / workers.max(1) as f64,
+            workers: workers.max(1),
         }
     }
 }
@@ -339,5 +350,6 @@ mod tests {
         let progress = state.progress(3);
         assert_eq!((progress.finished, progress.total), (1, 4));
         assert!((progress.seconds_left - 5.0).abs() < 1e-12);
+        assert_eq!((progress.seconds_used, progress.workers), (5.0, 3));
     }
 }

@@ -6,6 +6,9 @@ mod quickstart;
 #[path = "../commands/runs.rs"]
 #[allow(dead_code, unused_imports, unused_macros)] // of what the tests of the other commands use
 mod runs;
+mod scale;
+mod sharing;
+mod slurm;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,35 +1,84 @@
 //! What of an experiment is done already, and its files of records.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-use homing_lab::experiment::Plan;
+use homing_lab::experiment::{Costs, Plan, Stage, Task};
 use homing_lab::layout::{ExperimentFolder, ModelFiles};
-use homing_lab::record::{self, Evaluation, Outcome, Record, Training};
+use homing_lab::record::{self, Evaluation, Failure, Outcome, Record, Trace, Training};
 use homing_lab::suite::text_hash;
 
+use super::part::{FAILURES, part_files};
 use crate::error::Error;
 use crate::files::{make_folder, write_whole};
+
+/// A model that is there, as its record says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained {
+    /// SHA-256 of it.
+    pub sha256: String,
+    /// CPU seconds that it took.
+    pub cpu_seconds: f64,
+}
 
 /// What is done already, by the order of the plan.
 #[derive(Clone, Debug)]
 pub struct Done {
-    trainings: Vec<Training>,
-    evaluations: Vec<Evaluation>,
-    /// The place of each task's record, if it is done.
-    trained: Vec<Option<usize>>,
-    evaluated: Vec<Option<usize>>,
+    trained: Vec<Option<Trained>>,
+    /// CPU seconds of each search that was made.
+    searched: Vec<Option<f64>>,
+    /// Why tasks failed that are not done.
+    failed: BTreeMap<Task, String>,
 }
 
-fn read_all<R: Record>(earlier: &Path, now: &Path) -> Result<Vec<R>, Error> {
-    let mut records: Vec<R> = Vec::new();
-    // Earlier ones first: where both have a key, the one in the folder itself holds.
-    for path in [earlier, now] {
-        if path.exists() {
-            records.extend(record::read::<R>(path)?);
-        }
+/// Files of records, the folder's own before those of processes that share the work.
+fn files_of(folder: &ExperimentFolder, stage: Stage) -> Vec<PathBuf> {
+    let earlier = folder.earlier();
+    let (name, own) = match stage {
+        Stage::Train => (
+            ExperimentFolder::TRAININGS,
+            [folder.trainings(), earlier.trainings()],
+        ),
+        Stage::Search => (
+            ExperimentFolder::EVALUATIONS,
+            [folder.evaluations(), earlier.evaluations()],
+        ),
+    };
+    let own = own.into_iter().filter(|path| path.exists());
+    own.chain(part_files(folder, name)).collect()
+}
+
+/// The models of these trainings that are there.
+pub(super) fn trained(
+    folder: &ExperimentFolder,
+    plan: &Plan,
+    tasks: &[usize],
+) -> Result<HashMap<usize, Trained>, Error> {
+    let places: HashMap<&str, usize> = tasks
+        .iter()
+        .map(|&at| (plan.trainings[at].key.as_str(), at))
+        .collect();
+    // Several records of a key differ if a model was lost and trained on another machine.
+    let mut recorded: HashMap<usize, Vec<Trained>> = HashMap::new();
+    for path in files_of(folder, Stage::Train) {
+        record::scan(&path, |trace: Trace| {
+            let place = places.get(trace.key.as_str());
+            if let (Some(&at), Some(sha256)) = (place, trace.model_sha256) {
+                recorded.entry(at).or_default().push(Trained {
+                    sha256,
+                    cpu_seconds: trace.cpu_seconds,
+                });
+            }
+        })?;
     }
-    Ok(records)
+    let there = recorded.into_iter().filter_map(|(at, records)| {
+        // A model that was lost or changed counts as not trained.
+        let model = std::fs::read(folder.file(&plan.trainings[at].model)).ok()?;
+        let hash = text_hash(&model);
+        let record = records.into_iter().find(|record| record.sha256 == hash)?;
+        Some((at, record))
+    });
+    Ok(there.collect())
 }
 
 impl Done {
@@ -39,91 +88,169 @@ impl Done {
     ///
     /// If records cannot be read.
     pub fn read(folder: &ExperimentFolder, plan: &Plan) -> Result<Self, Error> {
-        let earlier = folder.earlier();
-        let trainings: Vec<Training> = read_all(&earlier.trainings(), &folder.trainings())?;
-        let evaluations: Vec<Evaluation> = read_all(&earlier.evaluations(), &folder.evaluations())?;
-        let by_key = places(&trainings);
-        let trained = plan.trainings.iter().map(|task| {
-            let at = *by_key.get(task.key.as_str())?;
-            let model = std::fs::read(folder.file(&task.model)).ok()?;
-            (text_hash(&model) == trainings[at].model_sha256).then_some(at)
-        });
-        let trained: Vec<Option<usize>> = trained.collect();
-        let by_key = places(&evaluations);
-        let evaluated = plan.evaluations.iter().map(|task| {
-            let at = *by_key.get(task.planned.key.as_str())?;
-            let with_model = task.training.is_none_or(|at| trained[at].is_some());
-            (with_model && evaluations[at].outcome != Outcome::Failed).then_some(at)
-        });
-        let evaluated = evaluated.collect();
-        Ok(Self {
-            trainings,
-            evaluations,
+        let all: Vec<usize> = (0..plan.trainings.len()).collect();
+        let mut there = trained(folder, plan, &all)?;
+        let trained: Vec<Option<Trained>> = all.iter().map(|at| there.remove(at)).collect();
+        let mut searched = vec![None; plan.evaluations.len()];
+        let mut failed = BTreeMap::new();
+        let places: HashMap<&str, Task> = plan.tasks().map(|task| (plan.key(task), task)).collect();
+        for path in files_of(folder, Stage::Search) {
+            record::scan(&path, |trace: Trace| {
+                let Some(&Task::Search(at)) = places.get(trace.key.as_str()) else {
+                    return;
+                };
+                let model = plan.evaluations[at].training;
+                if trace.outcome == Some(Outcome::Failed) {
+                    failed.insert(Task::Search(at), trace.error.unwrap_or_default());
+                } else if model.is_none_or(|model| trained[model].is_some()) {
+                    searched[at] = Some(trace.cpu_seconds);
+                }
+            })?;
+        }
+        for path in part_files(folder, FAILURES) {
+            record::scan(&path, |failure: Failure| {
+                if let Some(&task) = places.get(failure.key.as_str()) {
+                    failed.insert(task, failure.reason);
+                }
+            })?;
+        }
+        let mut done = Self {
             trained,
-            evaluated,
-        })
+            searched,
+            failed,
+        };
+        let done_since: HashSet<Task> = done.costs_of_done().map(|(task, _)| task).collect();
+        done.failed.retain(|task, _| !done_since.contains(task));
+        Ok(done)
     }
 
-    /// The record of a training of the plan, if it is done.
-    pub fn training(&self, task: usize) -> Option<&Training> {
-        self.trained[task].map(|at| &self.trainings[at])
+    /// The model of a training of the plan, if it is there.
+    pub fn model(&self, training: usize) -> Option<&Trained> {
+        self.trained[training].as_ref()
     }
 
-    /// The record of an evaluation of the plan, if it is done.
-    pub fn evaluation(&self, task: usize) -> Option<&Evaluation> {
-        self.evaluated[task].map(|at| &self.evaluations[at])
+    /// CPU seconds of a task, if it is done.
+    pub fn seconds(&self, task: Task) -> Option<f64> {
+        match task {
+            Task::Train(at) => self.trained[at].as_ref().map(|model| model.cpu_seconds),
+            Task::Search(at) => self.searched[at],
+        }
+    }
+
+    /// Whether a task is done.
+    pub fn is_done(&self, task: Task) -> bool {
+        self.seconds(task).is_some()
+    }
+
+    /// Tasks that failed when they were last tried, and why.
+    pub fn failed(&self) -> &BTreeMap<Task, String> {
+        &self.failed
+    }
+
+    fn costs_of_done(&self) -> impl Iterator<Item = (Task, f64)> {
+        let trained = self.trained.iter().enumerate();
+        let trained =
+            trained.filter_map(|(at, model)| Some((Task::Train(at), model.as_ref()?.cpu_seconds)));
+        let searched = self.searched.iter().enumerate();
+        let searched = searched.filter_map(|(at, took)| Some((Task::Search(at), (*took)?)));
+        trained.chain(searched)
+    }
+
+    /// What tasks cost, as far as the records tell.
+    pub fn costs(&self, plan: &Plan) -> Costs {
+        Costs::measured(plan, self.costs_of_done())
     }
 
     /// How many tasks of the plan are not done.
     pub fn missing(&self) -> usize {
-        let open = |tasks: &[Option<usize>]| tasks.iter().filter(|task| task.is_none()).count();
-        open(&self.trained) + open(&self.evaluated)
+        self.trained.len() + self.searched.len() - self.costs_of_done().count()
     }
 
-    /// Leaves in the files what the plan asks for, in an order that does not depend on who was
-    /// done first, and puts the rest aside.
+    /// Leaves in the files of the folder what the plan asks for, in an order that does not depend
+    /// on who was done first, and puts the rest aside. The files of those who share the work stay
+    /// as they are: whoever writes one may be at it.
     ///
     /// # Errors
     ///
-    /// If a file cannot be written.
+    /// If a file cannot be read or written.
     pub fn tidy(&self, folder: &ExperimentFolder, plan: &Plan) -> Result<(), Error> {
+        let earlier = folder.earlier();
+        let models: HashMap<&str, Option<&Trained>> = plan
+            .trainings
+            .iter()
+            .zip(&self.trained)
+            .map(|(task, model)| (task.key.as_str(), model.as_ref()))
+            .collect();
+        let trainings = read_all(folder, Stage::Train, |record: &Training| {
+            let model = models.get(record.key.as_str()).copied().flatten();
+            model.is_none_or(|model| model.sha256 == record.model_sha256)
+        })?;
+        let trainings = Tidied::new(
+            &trainings,
+            |key| models.contains_key(key),
+            |record| {
+                (
+                    record.domain.clone(),
+                    record.heuristic.clone(),
+                    record.seed,
+                    record.key.clone(),
+                )
+            },
+        );
+        trainings.write(&folder.trainings(), &earlier, &earlier.trainings())?;
+        let evaluations = read_all(folder, Stage::Search, |record: &Evaluation| {
+            record.outcome != Outcome::Failed
+        })?;
+        let wanted = plan.evaluations.iter();
+        let wanted: HashSet<&str> = wanted.map(|task| task.planned.key.as_str()).collect();
+        let evaluations = Tidied::new(
+            &evaluations,
+            |key| wanted.contains(key),
+            |record| {
+                (
+                    record.domain.clone(),
+                    record.search.clone(),
+                    record.configuration(),
+                    record.model.as_ref().map(|model| model.seed),
+                    record.problem.clone(),
+                    record.key.clone(),
+                )
+            },
+        );
+        evaluations.write(&folder.evaluations(), &earlier, &earlier.evaluations())
+    }
+
+    /// Removes what a kill left behind between a record and its end. Nobody may be training here.
+    pub(super) fn remove_working_files(&self, folder: &ExperimentFolder, plan: &Plan) {
         for (task, done) in plan.trainings.iter().zip(&self.trained) {
-            // A kill may have come between the record and this.
             if done.is_some() {
                 ModelFiles::of(folder.file(&task.model)).remove_working_files();
             }
         }
-        let earlier = folder.earlier();
-        let wanted = plan.trainings.iter().map(|task| task.key.as_str());
-        let trainings = Tidied::new(&self.trainings, &wanted.collect(), |record| {
-            (
-                record.domain.clone(),
-                record.heuristic.clone(),
-                record.seed,
-                record.key.clone(),
-            )
-        });
-        trainings.write(&folder.trainings(), &earlier, &earlier.trainings())?;
-        let wanted = plan.evaluations.iter();
-        let wanted = wanted.map(|task| task.planned.key.as_str());
-        let evaluations = Tidied::new(&self.evaluations, &wanted.collect(), |record| {
-            (
-                record.domain.clone(),
-                record.search.clone(),
-                record.configuration(),
-                record.model.as_ref().map(|model| model.seed),
-                record.problem.clone(),
-                record.key.clone(),
-            )
-        });
-        evaluations.write(&folder.evaluations(), &earlier, &earlier.evaluations())
     }
 }
 
-/// Where the record of each key is; the last one of a key holds.
-fn places<R: Record>(records: &[R]) -> HashMap<&str, usize> {
-    let places = records.iter().enumerate();
-    places.map(|(at, record)| (record.key(), at)).collect()
+/// All records, one of each key: the first that is good, else the first.
+fn read_all<R: Record>(
+    folder: &ExperimentFolder,
+    stage: Stage,
+    good: impl Fn(&R) -> bool,
+) -> Result<Vec<R>, Error> {
+    let mut records: Vec<R> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for path in files_of(folder, stage) {
+        for record in record::read::<R>(&path)? {
+            match places.get(record.key()) {
+                Some(&at) if good(&record) && !good(&records[at]) => records[at] = record,
+                Some(_) => {}
+                None => {
+                    places.insert(record.key().to_owned(), records.len());
+                    records.push(record);
+                }
+            }
+        }
+    }
+    Ok(records)
 }
 
 /// Records in order: those that are asked for, and the others.
@@ -133,20 +260,13 @@ struct Tidied<'a, R> {
 }
 
 impl<'a, R: Record> Tidied<'a, R> {
-    fn new<O: Ord>(records: &'a [R], wanted: &HashSet<&str>, order: impl Fn(&R) -> O) -> Self {
-        let last = places(records);
-        let mut here: Vec<&R> = Vec::new();
-        let mut aside: Vec<&R> = Vec::new();
-        for (at, record) in records.iter().enumerate() {
-            if last[record.key()] != at {
-                continue;
-            }
-            if wanted.contains(record.key()) {
-                here.push(record);
-            } else {
-                aside.push(record);
-            }
-        }
+    fn new<O: Ord>(
+        records: &'a [R],
+        wanted: impl Fn(&str) -> bool,
+        order: impl Fn(&R) -> O,
+    ) -> Self {
+        let (mut here, mut aside): (Vec<&R>, Vec<&R>) =
+            records.iter().partition(|record| wanted(record.key()));
         here.sort_by_cached_key(|record| order(record));
         aside.sort_by_cached_key(|record| order(record));
         Self { here, aside }

@@ -1,25 +1,36 @@
 //! Experiments: generate, train, select, evaluate and report as a file says.
 //!
-//! [`load`] makes a plan of the file, [`Done`] knows what of it is done already, and [`Runner`]
-//! does the rest, each task in a process of its own. [`experiment`] is all of this together.
+//! [`load`] makes a plan of the file, [`Done`] knows what of it is done already, and [`experiment`]
+//! does the rest, each task in a process of its own. Several processes, on one machine or many, may
+//! share the work ([`Share`]); [`slurm`] hands it to a cluster, and [`status()`] says how far it is.
 
+mod chunk;
 mod done;
+mod part;
 mod runner;
+pub mod slurm;
+mod status;
 mod training;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec};
+use homing_lab::experiment::{OwnFiles, Plan, ProblemFile, Spec, Stage, Task};
 use homing_lab::layout::ExperimentFolder;
 use homing_learner::Signature;
 use serde::{Deserialize, Serialize};
 
-pub use self::done::Done;
-pub use self::runner::{FolderLock, Runner};
+pub use self::chunk::ChunkNumber;
+use self::chunk::agree;
+pub use self::done::{Done, Trained};
+use self::part::FileLock;
+pub use self::part::{AtWork, FolderLock};
+use self::runner::{Runner, Work};
+pub use self::status::{ExperimentStatus, StageStatus, load_of_folder, status};
 use crate::error::Error;
-use crate::files::write_whole;
+use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_domain, load_problem, read_bytes};
 use crate::observe::{Notice, Observer};
 use crate::report::{ReportRecord, ReportRequest, report};
@@ -38,18 +49,46 @@ pub struct ExperimentRequest {
     pub jobs: Option<NonZeroUsize>,
     /// The command `homing`, which does each task.
     pub command: PathBuf,
+    /// How much of it: all by default.
+    #[serde(default)]
+    pub share: Share,
+    /// Begin nothing after so many seconds, and end what is at hand.
+    #[serde(default)]
+    pub stop_after: Option<u64>,
+    /// Bytes of memory that a search may take, whatever the experiment says: one that needs more
+    /// fails, and can be tried again.
+    #[serde(default)]
+    pub task_memory: Option<u64>,
+}
+
+/// How much of an experiment a process does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Share {
+    /// All of it, with the folder to itself.
+    #[default]
+    All,
+    /// One chunk, of all tasks or of those of one stage, beside others who do other chunks.
+    Chunk {
+        /// The chunk.
+        chunk: ChunkNumber,
+        /// The stage.
+        stage: Option<Stage>,
+    },
+    /// No task: the records are brought together, and reported.
+    Report,
 }
 
 /// What came of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentRecord {
-    /// All tasks.
+    /// All tasks, of the experiment or of the chunk.
     pub total: usize,
     /// Tasks that are not done.
     pub missing: usize,
     /// What failed, in words.
     pub failures: Vec<String>,
-    /// The report, if there is anything to report.
+    /// The report, if there is anything to report, and it was asked for.
     pub report: Option<ReportRecord>,
 }
 
@@ -82,7 +121,33 @@ pub fn load(file: &Path, observer: &dyn Observer) -> Result<LoadedExperiment, Er
     Ok(LoadedExperiment { bytes, spec, plan })
 }
 
-/// Does what is missing of an experiment, and reports.
+/// Where the file of an experiment is: paths in it are relative to its own.
+#[derive(Serialize, Deserialize)]
+struct Source {
+    file: PathBuf,
+}
+
+/// Keeps the file of the experiment in the folder.
+fn write_source(
+    folder: &ExperimentFolder,
+    file: &Path,
+    loaded: &LoadedExperiment,
+) -> Result<(), Error> {
+    make_folder(&folder.path)?;
+    let file = file
+        .canonicalize()
+        .map_err(|error| Error::read(file, error))?;
+    let source = serde_json::to_vec(&Source { file }).map_err(Error::bug)?;
+    for (path, bytes) in [(folder.spec(), &loaded.bytes), (folder.source(), &source)] {
+        // Many may come with the same.
+        if !std::fs::read(&path).is_ok_and(|there| there == *bytes) {
+            write_whole(&path, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Does what is missing of an experiment, or its share of it, and reports.
 ///
 /// # Errors
 ///
@@ -92,30 +157,122 @@ pub fn experiment(
     request: &ExperimentRequest,
     observer: &dyn Observer,
 ) -> Result<ExperimentRecord, Error> {
-    let LoadedExperiment { bytes, plan, .. } = load(&request.file, observer)?;
-    let folder = ExperimentFolder::new(&request.folder);
-    let _lock = FolderLock::take(&folder)?;
-    write_whole(&folder.spec(), &bytes)?;
-    Done::read(&folder, &plan)?.tidy(&folder, &plan)?;
-    let runner = Runner::open(&folder, &plan, &request.command, observer)?;
-    let failures = runner.work(threads(request.jobs));
-    let done = Done::read(&folder, &plan)?;
-    done.tidy(&folder, &plan)?;
-    let (total, missing) = (
-        plan.trainings.len() + plan.evaluations.len(),
-        done.missing(),
-    );
-    let report = if missing < total {
-        Some(report(&ReportRequest::of(&request.folder))?)
-    } else {
-        None
+    let until = request
+        .stop_after
+        .map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let loaded = load(&request.file, observer)?;
+    let session = Session {
+        request,
+        folder: ExperimentFolder::new(&request.folder),
+        loaded: &loaded,
+        until,
+        observer,
     };
-    Ok(ExperimentRecord {
-        total,
-        missing,
+    match request.share {
+        Share::All => session.all(),
+        Share::Chunk { chunk, stage } => session.chunk(chunk, stage),
+        Share::Report => session.report(),
+    }
+}
+
+/// What one process does for an experiment.
+struct Session<'a> {
+    request: &'a ExperimentRequest,
+    folder: ExperimentFolder,
+    loaded: &'a LoadedExperiment,
+    until: Option<Instant>,
+    observer: &'a dyn Observer,
+}
+
+impl Session<'_> {
+    fn plan(&self) -> &Plan {
+        &self.loaded.plan
+    }
+
+    fn done(&self) -> Result<Done, Error> {
+        Done::read(&self.folder, self.plan())
+    }
+
+    /// Takes the folder alone, and removes what killed processes left behind.
+    fn take(&self) -> Result<FolderLock, Error> {
+        let lock = FolderLock::take(&self.folder)?;
+        self.done()?.remove_working_files(&self.folder, self.plan());
+        Ok(lock)
+    }
+
+    fn all(&self) -> Result<ExperimentRecord, Error> {
+        let _lock = self.take()?;
+        write_source(&self.folder, &self.request.file, self.loaded)?;
+        let done = self.done()?;
+        done.tidy(&self.folder, self.plan())?;
+        let tasks: Vec<Task> = self.plan().tasks().collect();
+        let failures = self.work(&done, &tasks, None)?;
+        self.gather(failures)
+    }
+
+    fn chunk(&self, number: ChunkNumber, stage: Option<Stage>) -> Result<ExperimentRecord, Error> {
+        let _lock = FolderLock::share(&self.folder)?;
+        write_source(&self.folder, &self.request.file, self.loaded)?;
+        let done = self.done()?;
+        let costs = agree(&self.folder, self.plan(), &done, stage, number.of)?;
+        let mut chunks = self.plan().chunks(stage, number.of.get(), &costs);
+        let tasks = chunks.swap_remove(number.number.get() - 1).tasks;
+        let label = format!("{} {number}", stage.map_or("chunk", Stage::name));
+        let failures = self.work(&done, &tasks, Some(&label))?;
+        Ok(summary(&self.done()?, &tasks, failures, None))
+    }
+
+    fn report(&self) -> Result<ExperimentRecord, Error> {
+        // Tidied up if nobody is at work; then others may begin while the records are read.
+        drop(self.take().ok());
+        let _lock = FolderLock::share(&self.folder)?;
+        write_source(&self.folder, &self.request.file, self.loaded)?;
+        self.gather(Vec::new())
+    }
+
+    /// Does what is missing of these tasks. Who shares the folder with others says what he does.
+    fn work(&self, done: &Done, tasks: &[Task], share: Option<&str>) -> Result<Vec<String>, Error> {
+        let work = Work {
+            folder: &self.folder,
+            plan: self.plan(),
+            done,
+            command: &self.request.command,
+            workers: threads(self.request.jobs),
+            until: self.until,
+            memory: self.request.task_memory,
+        };
+        Ok(Runner::open(&work, share, self.observer)?.work(tasks))
+    }
+
+    /// Brings the records together and reports what there is.
+    fn gather(&self, failures: Vec<String>) -> Result<ExperimentRecord, Error> {
+        let lock = FileLock::wait(&self.folder.gather_lock(), self.observer)?;
+        let done = self.done()?;
+        let tasks: Vec<Task> = self.plan().tasks().collect();
+        let mut written = None;
+        // Without the lock the work was stopped: somebody else is bringing them together.
+        if lock.is_some() {
+            done.tidy(&self.folder, self.plan())?;
+            if done.missing() < tasks.len() {
+                written = Some(report(&ReportRequest::of(&self.request.folder))?);
+            }
+        }
+        Ok(summary(&done, &tasks, failures, written))
+    }
+}
+
+fn summary(
+    done: &Done,
+    tasks: &[Task],
+    failures: Vec<String>,
+    report: Option<ReportRecord>,
+) -> ExperimentRecord {
+    ExperimentRecord {
+        total: tasks.len(),
+        missing: tasks.iter().filter(|&&task| !done.is_done(task)).count(),
         failures,
         report,
-    })
+    }
 }
 
 /// Reads and checks the files of domains that are not ours.

@@ -11,6 +11,8 @@ use homing_lab::suite::text_hash;
 use homing_learner::ValueKind;
 
 use super::Runner;
+use super::done::trained;
+use super::part::FileLock;
 use crate::child;
 use crate::error::Error;
 use crate::files::write_whole;
@@ -24,8 +26,18 @@ impl Runner<'_> {
     /// # Errors
     ///
     /// If the run cannot begin, or a file cannot be written.
-    pub fn train(&self, at: usize) -> Result<Executed, Error> {
+    pub(super) fn train(&self, at: usize) -> Result<Executed, Error> {
         let task = &self.plan.trainings[at];
+        let lock = self.folder.model_lock(&task.model);
+        let Some(_lock) = FileLock::wait(&lock, &self.observer)? else {
+            return Ok(Executed::Stopped);
+        };
+        // Whoever had the lock before may have done it.
+        if let Some(model) = trained(self.folder, self.plan, &[at])?.remove(&at) {
+            let mut models = self.models.lock().expect("no worker panics");
+            models.insert(at, model.sha256);
+            return Ok(Executed::Done);
+        }
         let files = ModelFiles::of(self.folder.file(&task.model));
         let config = toml::to_string(&task.config).map_err(Error::bug)?;
         write_whole(&files.requested_config(), config.as_bytes())?;
@@ -33,12 +45,15 @@ impl Runner<'_> {
             self.command,
             &self.arguments(task, &files),
             None,
-            self.observer,
+            &self.observer,
         )
         .map_err(|error| Error::Request(error.to_string()))?;
         let Some(finished) = finished else {
             return Ok(Executed::Stopped);
         };
+        if finished.interrupted() {
+            return Ok(Executed::Stopped);
+        }
         let (true, Some(TrainRecord::Nlm(answer))) =
             (finished.status.success(), finished.record::<TrainRecord>())
         else {
@@ -46,10 +61,7 @@ impl Runner<'_> {
         };
         let curve = Curve::of(&files.log(), task.config.steps);
         let record = self.training_record(task, *answer, curve)?;
-        self.trainings
-            .lock()
-            .expect("no worker panics")
-            .append(&record)?;
+        self.write(&self.trainings, &record)?;
         let mut models = self.models.lock().expect("no worker panics");
         models.insert(at, record.model_sha256);
         files.remove_working_files();

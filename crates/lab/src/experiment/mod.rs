@@ -2,13 +2,17 @@
 //!
 //! [`Spec`] is the file, [`Plan`] the tasks with the key of each: a hash of everything that decides
 //! its result. What is there under its key is not done again, so that a change of the file redoes
-//! only what it touches.
+//! only what it touches. [`Plan::chunks`] cuts the tasks into parts for several machines.
 
+mod chunks;
 mod plan;
 mod spec;
+mod task;
 
+pub use chunks::Chunk;
 pub use plan::{
     EvaluationTask, NamedText, OwnFiles, Plan, ProblemFile, ProblemSet, SelectionTask,
     TrainingTask, spread,
 };
 pub use spec::{EvaluateSpec, OwnDomain, SelectSpec, Spec, SpecError, TrainSpec};
+pub use task::{Costs, Stage, Task};

@@ -193,6 +193,21 @@ impl ProblemSet {
         Ok(Self::new(name, label, domain_text, problems.collect()))
     }
 
+    /// What is known of a run on each problem before it is known with what.
+    fn evaluations(&self) -> impl Iterator<Item = Evaluation> {
+        let domain = NamedText {
+            name: &self.domain,
+            text: &self.domain_text,
+        };
+        self.problems.iter().map(move |file| {
+            let text = NamedText {
+                name: &file.file,
+                text: &file.text,
+            };
+            Evaluation::planned(domain, text, file.objects)
+        })
+    }
+
     /// Mean of |O|³, what the cost of a network grows with.
     fn mean_triples(&self) -> f64 {
         let cubes = self.problems.iter().map(|p| (p.objects as f64).powi(3));
@@ -301,14 +316,23 @@ impl Plan {
             evaluate.problems,
         )?;
         let problems = self.push_set(set);
+        // Hashing the files again for every run would take longer than all the rest.
+        let bare: Vec<Evaluation> = self.sets[problems].evaluations().collect();
         let bases = spec.heuristics.iter().filter(|_| evaluate.bases);
         let bases: Vec<_> = bases.map(|&heuristic| (heuristic, None)).collect();
         let models = models.into_iter();
         let models = models.map(|at| (self.trainings[at].config.heuristic, Some(at)));
         for (heuristic, training) in bases.into_iter().chain(models.collect::<Vec<_>>()) {
             for &search in &evaluate.searches {
-                for problem in 0..self.sets[problems].problems.len() {
-                    let mut task = self.evaluation(problems, problem, heuristic, training, search);
+                for (problem, planned) in bare.iter().enumerate() {
+                    let planned = planned.clone();
+                    let mut task = EvaluationTask {
+                        problems,
+                        problem,
+                        training,
+                        planned: self.planned(planned, heuristic, training, search),
+                        cost: 0.0,
+                    };
                     task.planned.max_evaluations = evaluate.max_evaluations;
                     task.planned.time_limit = evaluate.time_limit;
                     task.planned.memory_limit = evaluate.memory_limit.map(|mib| mib << 20);
@@ -362,25 +386,14 @@ impl Plan {
         }
     }
 
-    fn evaluation(
+    /// The record of a run, as far as it is known before it.
+    fn planned(
         &self,
-        problems: usize,
-        problem: usize,
+        mut planned: Evaluation,
         heuristic: HeuristicKind,
         training: Option<usize>,
         search: SearchKind,
-    ) -> EvaluationTask {
-        let set = &self.sets[problems];
-        let file = &set.problems[problem];
-        let domain = NamedText {
-            name: &set.domain,
-            text: &set.domain_text,
-        };
-        let text = NamedText {
-            name: &file.file,
-            text: &file.text,
-        };
-        let mut planned = Evaluation::planned(domain, text, file.objects);
+    ) -> Evaluation {
         planned.heuristic = Some(heuristic.name().to_owned());
         planned.search = search.name().to_owned();
         planned.model = training.map(|at| {
@@ -393,13 +406,7 @@ impl Plan {
                 steps: training.config.steps,
             }
         });
-        EvaluationTask {
-            problems,
-            problem,
-            training,
-            planned,
-            cost: 0.0,
-        }
+        planned
     }
 
     /// The dearest first: what begins last should be short, or one worker keeps all waiting. Runs of
