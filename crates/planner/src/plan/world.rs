@@ -15,7 +15,7 @@ use super::names;
 type Facts = HashSet<Atom<ObjectId>>;
 
 /// A state under replay.
-pub(super) struct World<'a> {
+pub struct World<'a> {
     problem: &'a Problem,
     /// What is true, derived atoms included.
     facts: Facts,
@@ -69,6 +69,13 @@ impl<'a> World<'a> {
         };
         world.derive();
         world
+    }
+
+    /// What is true, in order.
+    pub fn facts(&self) -> Vec<&Atom<ObjectId>> {
+        let mut facts: Vec<&Atom<ObjectId>> = self.facts.iter().collect();
+        facts.sort_by_key(|atom| (atom.predicate, &atom.arguments));
+        facts
     }
 
     /// Whether a formula holds, given values of its free variables.
