@@ -21,7 +21,7 @@ pub(crate) fn run(
     let files = files.map(NumberedPlanFiles::prepare).transpose()?;
     let observer = Plans {
         inner: SearchObserver::new(arguments.json, arguments.verbose)
-        .with_debugger(arguments.search_tree_dump),
+            .with_debugger(arguments.search_tree_dump),
         files,
         show: !arguments.json,
         failed: Mutex::new(None),

@@ -28,7 +28,12 @@ use crate::watch::{catch_signals, interrupted};
 )]
 pub(crate) struct Serve {
     /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, default_value_t = 5001, value_name = "N", help_heading = "Serving")]
+    #[arg(
+        long,
+        default_value_t = 5001,
+        value_name = "N",
+        help_heading = "Serving"
+    )]
     port: u16,
 
     /// Offer the models of this folder, beside those that ship

@@ -42,7 +42,12 @@ pub(crate) struct View {
     files: Vec<PathBuf>,
 
     /// Where the page goes
-    #[arg(long, default_value = "view.html", value_name = "FILE", help_heading = "Output")]
+    #[arg(
+        long,
+        default_value = "view.html",
+        value_name = "FILE",
+        help_heading = "Output"
+    )]
     out: PathBuf,
 
     /// The heuristic of the first search
@@ -108,7 +113,10 @@ fn of_logs(files: &[PathBuf]) -> anyhow::Result<Value> {
 }
 
 fn name(file: &Path) -> String {
-    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    file.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// A plan with its states.
@@ -149,7 +157,10 @@ fn of_searches(arguments: &View) -> anyhow::Result<Value> {
         let (states, result) = search_for(&problem, search, arguments.max_evaluations)?;
         let end = match result["plan_length"].as_u64() {
             Some(length) => format!("plan of {length} steps"),
-            None => format!("no plan ({})", result["outcome"].as_str().unwrap_or_default()),
+            None => format!(
+                "no plan ({})",
+                result["outcome"].as_str().unwrap_or_default()
+            ),
         };
         let title = format!("{title}: {end}, {} evaluations", result["evaluations"]);
         races.push(json!({"title": title, "states": states}));

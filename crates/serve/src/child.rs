@@ -126,7 +126,9 @@ pub(crate) fn run(
 
 /// Whether an event is the last of its job. By its first letters: events can be long.
 fn is_last(line: &str) -> bool {
-    ["{\"event\":\"done\"", "{\"event\":\"failed\""].iter().any(|begin| line.starts_with(begin))
+    ["{\"event\":\"done\"", "{\"event\":\"failed\""]
+        .iter()
+        .any(|begin| line.starts_with(begin))
 }
 
 fn last_words(child: &mut Child) -> String {

@@ -39,10 +39,14 @@ pub(crate) fn solve_request(
     };
     let mut search = SearchConfig::default();
     if let Some(name) = text(fields, "search") {
-        search.search = name.parse::<SearchKind>().map_err(|error| error.to_string())?;
+        search.search = name
+            .parse::<SearchKind>()
+            .map_err(|error| error.to_string())?;
     }
     if let Some(name) = text(fields, "heuristic") {
-        search.heuristic = name.parse::<HeuristicKind>().map_err(|error| error.to_string())?;
+        search.heuristic = name
+            .parse::<HeuristicKind>()
+            .map_err(|error| error.to_string())?;
     }
     if let Some(name) = text(fields, "model").filter(|name| *name != "none") {
         search.model = Some(models.file_for_solving(name)?);
@@ -80,7 +84,11 @@ pub(crate) fn manifest_arguments(models: &Models) -> Value {
     let names = models.list();
     let names = names.as_array().into_iter().flatten();
     let names = names.filter_map(|model| model["name"].as_str());
-    let models: Vec<Value> = ["none", "auto"].into_iter().chain(names).map(choice).collect();
+    let models: Vec<Value> = ["none", "auto"]
+        .into_iter()
+        .chain(names)
+        .map(choice)
+        .collect();
     let default = SearchConfig::default();
     json!([
         {"name": "domain", "type": "file", "description": "domain file"},

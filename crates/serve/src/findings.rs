@@ -85,6 +85,12 @@ mod tests {
             panic!("{findings:?}");
         };
         assert_eq!(finding.location, "PROBLEM:1");
-        assert_eq!(check("(", &[good.to_owned()]).iter().filter(|f| f.location != "DOMAIN").count(), 0);
+        assert_eq!(
+            check("(", &[good.to_owned()])
+                .iter()
+                .filter(|f| f.location != "DOMAIN")
+                .count(),
+            0
+        );
     }
 }

@@ -43,7 +43,9 @@ impl Request {
     /// The first header of a name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
-        headers.find(|(at, _)| at == name).map(|(_, value)| value.as_str())
+        headers
+            .find(|(at, _)| at == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -158,7 +160,10 @@ impl Connection {
     fn line(&mut self, until: Instant, most: usize) -> Result<Vec<u8>, Refusal> {
         let mut looked_at = 0;
         loop {
-            if let Some(end) = self.buffer[looked_at..].iter().position(|&byte| byte == b'\n') {
+            if let Some(end) = self.buffer[looked_at..]
+                .iter()
+                .position(|&byte| byte == b'\n')
+            {
                 let mut line: Vec<u8> = self.buffer.drain(..=looked_at + end).collect();
                 line.pop();
                 if line.last() == Some(&b'\r') {
@@ -301,7 +306,11 @@ impl Connection {
 
     /// Whether the client has broken off.
     pub(crate) fn gone(&mut self) -> bool {
-        if self.stream.set_read_timeout(Some(Duration::from_millis(1))).is_err() {
+        if self
+            .stream
+            .set_read_timeout(Some(Duration::from_millis(1)))
+            .is_err()
+        {
             return true;
         }
         let mut rest = [0; 4096];

@@ -120,7 +120,8 @@ impl Models {
     pub(crate) fn list(&self) -> Value {
         let trained = self.trained.lock().expect("no thread panics here");
         let trained = trained.done.iter();
-        let trained = trained.map(|(name, domain)| json!({"name": name, "domain": domain, "from": "trained here"}));
+        let trained = trained
+            .map(|(name, domain)| json!({"name": name, "domain": domain, "from": "trained here"}));
         let given = self.given.iter();
         let given = given.map(|(name, (_, domain))| json!({"name": name, "domain": domain, "from": "the given folder"}));
         let shipped = SHIPPED.iter().map(|shipped| {

@@ -97,11 +97,7 @@ pub(crate) fn begin(
     }
 }
 
-fn job(
-    shared: &Shared,
-    service: &str,
-    fields: &Map<String, Value>,
-) -> Result<(Job, Lane), String> {
+fn job(shared: &Shared, service: &str, fields: &Map<String, Value>) -> Result<(Job, Lane), String> {
     if service == "validate" {
         let field = |name| text(fields, name).unwrap_or_default().to_owned();
         let job = Job::Replay {
@@ -179,9 +175,15 @@ fn generic(event: &Event) -> Value {
 /// What the command would have printed.
 fn said(result: &Value) -> String {
     match result["summary"].as_str() {
-        Some(summary) => format!("{}{summary}", result["plan_text"].as_str().unwrap_or_default()),
+        Some(summary) => format!(
+            "{}{summary}",
+            result["plan_text"].as_str().unwrap_or_default()
+        ),
         None if result["valid"] == true => format!("Plan valid\nCost: {}\n", result["cost"]),
-        None => format!("Plan invalid: {}\n", result["error"].as_str().unwrap_or_default()),
+        None => format!(
+            "Plan invalid: {}\n",
+            result["error"].as_str().unwrap_or_default()
+        ),
     }
 }
 

@@ -42,7 +42,9 @@ pub(crate) fn reply() -> Reply {
     let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                   img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                   frame-ancestors 'none'";
-    reply.headers.push(("Content-Security-Policy", policy.to_owned()));
+    reply
+        .headers
+        .push(("Content-Security-Policy", policy.to_owned()));
     reply
 }
 
@@ -54,7 +56,7 @@ fn sizes(domain: DomainName) -> (&'static str, &'static str) {
         DomainName::Gripper => ("5", "3"),
         DomainName::Logistics => ("1-2-2-3", "1-2-2-2"),
         DomainName::Miconic => ("6-4", "4-3"),
-        DomainName::Parking => ("4-5", "3-3"),
+        DomainName::Parking => ("5-8", "3-3"),
         DomainName::Satellite => ("1-2-2-4-3", "1-1-2-3-2"),
         DomainName::Visitall => ("6-10", "3-10"),
     }
@@ -74,7 +76,8 @@ fn examples() -> Vec<Value> {
 
 /// What there is to choose from.
 pub(crate) fn offer(shared: &Shared) -> Value {
-    let searches = SearchKind::ALL.map(|kind| json!({"name": kind.name(), "text": kind.description()}));
+    let searches =
+        SearchKind::ALL.map(|kind| json!({"name": kind.name(), "text": kind.description()}));
     let heuristics =
         HeuristicKind::ALL.map(|kind| json!({"name": kind.name(), "text": kind.description()}));
     let (working, waiting) = shared.load();
@@ -98,8 +101,17 @@ mod tests {
     fn the_page_is_one_file_that_asks_for_nothing() {
         let page = html();
         // The name of SVG is none to be fetched, nor is a mark of the page itself.
-        let page = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
-        for trace in ["src=", "http://", "https://", "@import", "url(", "rel=\"stylesheet"] {
+        let page = page
+            .replace("http://www.w3.org/2000/svg", "")
+            .replace("url(#", "");
+        for trace in [
+            "src=",
+            "http://",
+            "https://",
+            "@import",
+            "url(",
+            "rel=\"stylesheet",
+        ] {
             assert!(!page.contains(trace), "the page has `{trace}`");
         }
         assert_eq!(page.matches(DATA).count(), 1);

@@ -88,13 +88,18 @@ impl Turn {
                 queue.changed.notify_all();
                 return true;
             }
-            let place = state.waiting.iter().position(|&number| number == self.number);
+            let place = state
+                .waiting
+                .iter()
+                .position(|&number| number == self.number);
             drop(state);
             if !each(place.unwrap_or(0)) {
                 return false;
             }
             state = queue.state.lock().expect("no thread panics here");
-            let waited = queue.changed.wait_timeout(state, Duration::from_millis(100));
+            let waited = queue
+                .changed
+                .wait_timeout(state, Duration::from_millis(100));
             state = waited.expect("no thread panics here").0;
         }
     }

@@ -27,12 +27,14 @@ pub fn replay(problem: &Problem, plan: &Plan) -> Value {
         }
         // Both are sorted: the difference is what changes.
         let key = |atom: &Atom<ObjectId>| (atom.predicate, atom.arguments.clone());
-        let add = facts.iter().filter(|fact| {
-            before.binary_search_by_key(&key(fact), key).is_err()
-        });
+        let add = facts
+            .iter()
+            .filter(|fact| before.binary_search_by_key(&key(fact), key).is_err());
         let add: Vec<Value> = add.map(|fact| json!(names(fact))).collect();
         let del = before.iter().filter(|fact| {
-            facts.binary_search_by_key(&key(fact), |fact| key(fact)).is_err()
+            facts
+                .binary_search_by_key(&key(fact), |fact| key(fact))
+                .is_err()
         });
         let del: Vec<Value> = del.map(|fact| json!(names(fact))).collect();
         states.push(json!({"add": add, "del": del}));
@@ -43,7 +45,10 @@ pub fn replay(problem: &Problem, plan: &Plan) -> Value {
         .objects
         .iter()
         .map(|object| {
-            let of = object.types.first().map_or("object", |at| &types[at.index()].name);
+            let of = object
+                .types
+                .first()
+                .map_or("object", |at| &types[at.index()].name);
             json!({"name": object.name, "type": of})
         })
         .collect();
@@ -87,8 +92,14 @@ pub(crate) fn grounded(problem: &Problem, step: &homing_planner::PlanStep) -> St
         return step.to_string();
     };
     let body = &domain[at + 2..];
-    let end = body.find("\n  (:action ").unwrap_or(body.trim_end().len() - 1);
-    let schema = problem.domain.actions.iter().find(|action| action.name == step.name);
+    let end = body
+        .find("\n  (:action ")
+        .unwrap_or(body.trim_end().len() - 1);
+    let schema = problem
+        .domain
+        .actions
+        .iter()
+        .find(|action| action.name == step.name);
     let parameters: Vec<(&str, &str)> = schema
         .into_iter()
         .flat_map(|schema| schema.parameters.iter())
@@ -103,7 +114,9 @@ pub(crate) fn grounded(problem: &Problem, step: &homing_planner::PlanStep) -> St
         let length = after
             .find(|c: char| c.is_whitespace() || c == '(' || c == ')')
             .unwrap_or(after.len());
-        let found = parameters.iter().find(|(name, _)| *name == &after[..length]);
+        let found = parameters
+            .iter()
+            .find(|(name, _)| *name == &after[..length]);
         match found {
             Some((_, object)) => text.push_str(object),
             None => text.push_str(&rest[mark..=mark + length]),
@@ -157,6 +170,10 @@ mod tests {
         assert!(text.starts_with("(:action a\n"), "{text}");
         assert!(text.contains("(q n)") && !text.contains('?'), "{text}");
         let last = grounded(&problem(), &plan.steps[1]);
-        assert_eq!(last.matches('(').count(), last.matches(')').count(), "{last}");
+        assert_eq!(
+            last.matches('(').count(),
+            last.matches(')').count(),
+            "{last}"
+        );
     }
 }

@@ -52,7 +52,11 @@ impl Results {
         let order = entries.next;
         entries.next += 1;
         let [first, second] = &self.keys;
-        let id = format!("{:016x}{:016x}", first.hash_one(order), second.hash_one(order));
+        let id = format!(
+            "{:016x}{:016x}",
+            first.hash_one(order),
+            second.hash_one(order)
+        );
         let entry = Entry {
             asked: Instant::now(),
             event: None,

@@ -144,7 +144,13 @@ impl Shared {
         }
         let limits = self.limits(job);
         let workshop = &self.workshop;
-        child::last_event(&workshop.command, &workshop.folder, job, &limits, &mut goes_on)
+        child::last_event(
+            &workshop.command,
+            &workshop.folder,
+            job,
+            &limits,
+            &mut goes_on,
+        )
     }
 }
 
@@ -166,7 +172,8 @@ impl Server {
             port: options.port,
             error,
         };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(port_error)?;
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(port_error)?;
         let port = listener.local_addr().map_err(port_error)?.port();
         let folder = tempfile::Builder::new()
             .prefix("homing-serve-")
@@ -280,8 +287,14 @@ fn admitted(shared: &Shared, request: &Request) -> Result<Vec<(&'static str, Str
     let Some(origin) = request.header("origin") else {
         return Ok(Vec::new());
     };
-    let allowed = own.iter().any(|name| origin.strip_prefix("http://") == Some(name))
-        || shared.options.origins.iter().any(|allowed| allowed == origin);
+    let allowed = own
+        .iter()
+        .any(|name| origin.strip_prefix("http://") == Some(name))
+        || shared
+            .options
+            .origins
+            .iter()
+            .any(|allowed| allowed == origin);
     if !allowed {
         return Err(Reply::error(
             403,

@@ -23,7 +23,9 @@ fn run(
     bytes: usize,
     connection: &mut Connection,
 ) -> Result<Event, Reply> {
-    let turn = shared.join(lane, bytes).map_err(|_| Reply::error(429, BUSY))?;
+    let turn = shared
+        .join(lane, bytes)
+        .map_err(|_| Reply::error(429, BUSY))?;
     let event = shared.run(turn, job, &mut || !connection.gone());
     // Nobody reads this.
     event.ok_or_else(|| Reply::error(503, "broken off"))
@@ -40,11 +42,7 @@ fn solve_job(shared: &Shared, fields: &Fields, debugger: Option<u16>) -> Result<
 }
 
 /// `/solve`, as the old solver of planning.domains had it.
-pub(crate) fn solve(
-    shared: &Arc<Shared>,
-    connection: &mut Connection,
-    request: &Request,
-) -> Reply {
+pub(crate) fn solve(shared: &Arc<Shared>, connection: &mut Connection, request: &Request) -> Reply {
     let fields: Fields = match connection.json(request) {
         Ok(fields) => fields,
         Err(message) => return Reply::json(&refused(&message)),
@@ -86,7 +84,10 @@ pub(crate) fn request(
     let mut fields = Fields::new();
     fields.insert("domain".to_owned(), json!(domain.unwrap_or_default()));
     fields.insert("problem".to_owned(), json!(problem.unwrap_or_default()));
-    if let Some(seconds) = body.get("configuration").and_then(|set| set["timeout"].as_f64()) {
+    if let Some(seconds) = body
+        .get("configuration")
+        .and_then(|set| set["timeout"].as_f64())
+    {
         fields.insert("time_limit".to_owned(), json!(seconds.max(0.0)));
     }
     let job = debugger(&body).and_then(|port| solve_job(shared, &fields, port));
@@ -110,7 +111,9 @@ fn debugger(body: &Fields) -> Result<Option<u16>, String> {
     let Some(address) = states.and_then(|callback| callback["url"].as_str()) else {
         return Ok(None);
     };
-    port_of(address).map(Some).map_err(|error| error.to_string())
+    port_of(address)
+        .map(Some)
+        .map_err(|error| error.to_string())
 }
 
 fn failed(message: &str) -> Value {
@@ -147,11 +150,7 @@ fn stopped(result: &Value) -> Value {
 }
 
 /// `/parse`: what is wrong with PDDL, as editors want it.
-pub(crate) fn parse(
-    shared: &Arc<Shared>,
-    connection: &mut Connection,
-    request: &Request,
-) -> Reply {
+pub(crate) fn parse(shared: &Arc<Shared>, connection: &mut Connection, request: &Request) -> Reply {
     let complaint = |message: &str| {
         Reply::json(&json!([{
             "location": "DOMAIN", "message": message, "position": {"line": 1, "character": 1},

@@ -82,7 +82,9 @@ impl Training {
         match self.learner {
             LearnerName::Counts => {
                 let budget = self.budget.filter(|budget| budget.is_finite());
-                Learner::Counts(Box::new(within_budget(budget.unwrap_or(20.0).clamp(1.0, 600.0))))
+                Learner::Counts(Box::new(within_budget(
+                    budget.unwrap_or(20.0).clamp(1.0, 600.0),
+                )))
             }
             LearnerName::Nlm => {
                 let mut config = TrainConfig::default();
@@ -205,21 +207,27 @@ pub(crate) fn work(
     let limits = shared.limits(&job);
     let workshop = &shared.workshop;
     let mut domain = None;
-    let end = child::run(&workshop.command, &workshop.folder, &job, &limits, &mut |line| {
-        let Some(line) = line else {
-            return !shared.stopped() && !connection.gone();
-        };
-        if model.is_some()
-            && let Ok(Event::Done { result }) = serde_json::from_str(line)
-        {
-            domain = result["domain"].as_str().map(str::to_owned);
-        }
-        // Known before its client can ask for it.
-        if let (Some(name), Some(domain)) = (&model, domain.take()) {
-            shared.models.finish(name.clone(), domain);
-        }
-        connection.part(line.as_bytes()) && connection.part(b"\n")
-    });
+    let end = child::run(
+        &workshop.command,
+        &workshop.folder,
+        &job,
+        &limits,
+        &mut |line| {
+            let Some(line) = line else {
+                return !shared.stopped() && !connection.gone();
+            };
+            if model.is_some()
+                && let Ok(Event::Done { result }) = serde_json::from_str(line)
+            {
+                domain = result["domain"].as_str().map(str::to_owned);
+            }
+            // Known before its client can ask for it.
+            if let (Some(name), Some(domain)) = (&model, domain.take()) {
+                shared.models.finish(name.clone(), domain);
+            }
+            connection.part(line.as_bytes()) && connection.part(b"\n")
+        },
+    );
     if let End::Lost(message) = end {
         tell(&mut connection, &json!(child::failed(message)));
     }

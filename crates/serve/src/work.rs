@@ -160,7 +160,9 @@ fn summary(record: &SolveRecord) -> String {
     }
     .to_owned();
     if let (Some(length), Some(cost)) = (record.plan_length, record.plan_cost) {
-        text.push_str(&format!("\nPlan length: {length} step(s).\nPlan cost: {cost}"));
+        text.push_str(&format!(
+            "\nPlan length: {length} step(s).\nPlan cost: {cost}"
+        ));
     }
     text.push_str(&format!(
         "\nExpanded {} state(s).\nEvaluated {} state(s).\nSearch time: {:.3}s\nTotal time: {:.3}s\n",
@@ -186,15 +188,17 @@ fn generate(
     count: u64,
 ) -> Result<Value, Error> {
     let parameters = Parameters::from_label(domain, sizes).ok_or_else(|| {
-        Error::Request(format!("`{sizes}` is no size of {domain}; docs/domains.md says what is"))
+        Error::Request(format!(
+            "`{sizes}` is no size of {domain}; docs/domains.md says what is"
+        ))
     })?;
     let draws: Vec<Draw> = (seed..seed.saturating_add(count.min(200)))
         .map(|seed| Draw { parameters, seed })
         .collect();
     let drawn = draw(&draws, |_| {}).map_err(|error| Error::Request(error.to_string()))?;
-    let problems = drawn.instances.iter().map(|instance| {
-        json!({"name": instance.draw.file(), "text": instance.problem.to_string()})
-    });
+    let problems = drawn.instances.iter().map(
+        |instance| json!({"name": instance.draw.file(), "text": instance.problem.to_string()}),
+    );
     Ok(json!({"domain": domain.text(), "problems": problems.collect::<Vec<_>>()}))
 }
 
@@ -411,10 +415,17 @@ impl Observer for Teller<'_> {
             ),
             LearnProgress::Fitted { name, fit } => {
                 let right = fit.accuracy.iter().copied().fold(0.0, f64::max);
-                format!("{name}: {} features, {:.1} % of pairs in order", fit.features, 100.0 * right)
+                format!(
+                    "{name}: {} features, {:.1} % of pairs in order",
+                    fit.features,
+                    100.0 * right
+                )
             }
             LearnProgress::Compared { record, of } => {
-                format!("{}: {} solved; {of} candidates in all", record.name, record.solved)
+                format!(
+                    "{}: {} solved; {of} candidates in all",
+                    record.name, record.solved
+                )
             }
         };
         self.events.tell(&Event::Progress {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::client::{DOMAIN, Served, parts, problem};
+use super::client::{DOMAIN, Served, problem};
 
 /// A browser, ended when dropped.
 struct Browser {
@@ -29,7 +29,11 @@ impl Browser {
             .ok()?;
         let stdout = BufReader::new(driver.stdout.take()?);
         let port = stdout.lines().map_while(Result::ok).find_map(|line| {
-            let rest = line.split("successfully on port ").nth(1)?.trim_end_matches('.').to_owned();
+            let rest = line
+                .split("successfully on port ")
+                .nth(1)?
+                .trim_end_matches('.')
+                .to_owned();
             rest.parse().ok()
         })?;
         let mut browser = Self {
@@ -61,7 +65,9 @@ impl Browser {
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a driver");
-        stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a limit");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(120)))
+            .expect("a limit");
         let body = body.to_string();
         let text = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -69,9 +75,23 @@ impl Browser {
             body.len()
         );
         stream.write_all(text.as_bytes()).expect("it reads");
-        let mut reply = Vec::new();
-        let _ = stream.read_to_end(&mut reply);
-        let (_, body) = parts(&String::from_utf8_lossy(&reply));
+        // The driver keeps the connection open: its reply is as long as it says.
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("a header");
+            let line = line.trim().to_ascii_lowercase();
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a number");
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).expect("a body");
+        let body = String::from_utf8_lossy(&body).into_owned();
         let mut value: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
         value["value"].take()
     }
@@ -91,7 +111,11 @@ impl Browser {
         let end = Instant::now() + Duration::from_secs(90);
         while self.script(&format!("return Boolean({expression})")) != true {
             let status = "return document.querySelector('section:not([hidden])').innerText";
-            assert!(Instant::now() < end, "{expression}: {}", self.script(status));
+            assert!(
+                Instant::now() < end,
+                "{expression}: {}",
+                self.script(status)
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -116,8 +140,14 @@ impl Browser {
 
     /// Presses keys where the focus is.
     fn keys(&self, selector: &str, text: &str) {
-        let found = self.command("element", &json!({"using": "css selector", "value": selector}));
-        let id = found.as_object().and_then(|map| map.values().next()?.as_str()).expect("an element");
+        let found = self.command(
+            "element",
+            &json!({"using": "css selector", "value": selector}),
+        );
+        let id = found
+            .as_object()
+            .and_then(|map| map.values().next()?.as_str())
+            .expect("an element");
         self.command(&format!("element/{id}/value"), &json!({"text": text}));
     }
 
@@ -134,13 +164,20 @@ impl Browser {
     /// Nothing went wrong, and nothing was asked of another machine.
     fn is_clean(&self, served: &Served) {
         let log = self.command("se/log", &json!({"type": "browser"}));
-        let severe = log.as_array().into_iter().flatten().filter(|one| one["level"] == "SEVERE");
+        let severe = log
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|one| one["level"] == "SEVERE");
         assert_eq!(severe.count(), 0, "{log}");
         let own = format!("http://localhost:{}/", served.port);
         let asked = self.script("return performance.getEntriesByType('resource').map(e => e.name)");
         for name in asked.as_array().into_iter().flatten() {
             let name = name.as_str().unwrap_or_default();
-            assert!(name.starts_with(&own) || name.starts_with("data:"), "{name}");
+            assert!(
+                name.starts_with(&own) || name.starts_with("data:"),
+                "{name}"
+            );
         }
     }
 }
@@ -163,10 +200,16 @@ fn base64(text: &str) -> Vec<u8> {
         b'+' => 62,
         _ => 63,
     };
-    let digits: Vec<u8> = text.bytes().filter(|&byte| byte != b'=').map(digit).collect();
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|&byte| byte != b'=')
+        .map(digit)
+        .collect();
     let mut bytes = Vec::new();
     for group in digits.chunks(4) {
-        let number = group.iter().fold(0u32, |sum, &digit| sum << 6 | u32::from(digit));
+        let number = group
+            .iter()
+            .fold(0u32, |sum, &digit| sum << 6 | u32::from(digit));
         let number = number << (6 * (4 - group.len()));
         bytes.extend_from_slice(&number.to_be_bytes()[1..group.len()]);
     }
@@ -180,7 +223,10 @@ fn open(dark: bool, width: u32, served: &Served) -> Option<Browser> {
         println!("skipped: there is no chromium with chromedriver here");
         return None;
     };
-    browser.command("url", &json!({"url": format!("http://localhost:{}/", served.port)}));
+    browser.command(
+        "url",
+        &json!({"url": format!("http://localhost:{}/", served.port)}),
+    );
     browser.until(&format!("{STATUS} === 'Nothing wrong.'"));
     Some(browser)
 }
@@ -194,12 +240,20 @@ fn the_page_marks_mistakes_solves_steps_and_cancels() {
     // A mistake, typed, is marked in place and told with line and column.
     browser.keys("#domain-editor textarea", "\u{e00f}(x)");
     browser.until("document.querySelector('#domain-editor mark')");
-    let told = browser.script("return document.querySelector('#domain-editor .findings').innerText");
-    assert!(told.as_str().is_some_and(|text| text.contains("line ") && text.contains("column ")), "{told}");
+    let told =
+        browser.script("return document.querySelector('#domain-editor .findings').innerText");
+    assert!(
+        told.as_str()
+            .is_some_and(|text| text.contains("line ") && text.contains("column ")),
+        "{told}"
+    );
     browser.picture("mistake.png");
     browser.choose("example", "visitall");
     browser.until(&format!("{STATUS} === 'Nothing wrong.'"));
-    assert_eq!(browser.script("return document.querySelectorAll('mark').length"), 0);
+    assert_eq!(
+        browser.script("return document.querySelectorAll('mark').length"),
+        0
+    );
 
     // A plan to step through, with the keyboard; a grid, since the places form one.
     browser.click("solve");
@@ -210,7 +264,12 @@ fn the_page_marks_mistakes_solves_steps_and_cancels() {
     browser.keys("#steps", "\u{e014}\u{e014}\u{e014}");
     browser.until(&format!("{step}.startsWith('3 of ')"));
     let cells = "return document.querySelectorAll('#drawing svg rect').length";
-    assert!(browser.script(cells).as_u64().is_some_and(|cells| cells >= 30));
+    assert!(
+        browser
+            .script(cells)
+            .as_u64()
+            .is_some_and(|cells| cells >= 30)
+    );
     browser.picture("grid.png");
     browser.keys("#steps", "\u{e010}");
     browser.until("document.querySelectorAll('.goal-not').length === 0");
@@ -263,7 +322,10 @@ fn the_page_compares_h_and_the_learned_h_and_trains() {
     let told = browser.script("return document.getElementById('race-status').textContent");
     let told = told.as_str().expect("text").to_owned();
     assert_eq!(told.matches("plan of ").count(), 2, "{told}");
-    assert_eq!(browser.script("return document.querySelectorAll('.race canvas').length"), 4);
+    assert_eq!(
+        browser.script("return document.querySelectorAll('.race canvas').length"),
+        4
+    );
     let drawn = "const c = document.querySelector('.race canvas'); \
                  return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(x => x > 0)";
     assert_eq!(browser.script(drawn), true);
@@ -276,11 +338,17 @@ fn the_page_compares_h_and_the_learned_h_and_trains() {
     browser.until("document.querySelector('#curve canvas')");
     browser.until("/good|bad/.test(document.getElementById('train-status').className)");
     let told = browser.script("return document.getElementById('train-status').textContent");
-    assert!(told.as_str().is_some_and(|text| text.starts_with("Trained: trained-1")), "{told}");
+    assert!(
+        told.as_str()
+            .is_some_and(|text| text.starts_with("Trained: trained-1")),
+        "{told}"
+    );
     browser.picture("train.png");
     browser.choose("learner", "counts");
     browser.click("train");
-    browser.until("document.getElementById('train-status').textContent.startsWith('Trained: trained-2')");
+    browser.until(
+        "document.getElementById('train-status').textContent.startsWith('Trained: trained-2')",
+    );
 
     browser.tab("Models");
     browser.until("document.getElementById('model-text').innerText.includes('What weighs most')");
@@ -296,7 +364,8 @@ fn a_narrow_screen_shows_everything() {
     };
     for name in ["Model", "Plan", "Search", "Train", "Models"] {
         browser.tab(name);
-        let beyond = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        let beyond =
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(browser.script(beyond), 0, "{name}");
     }
     browser.tab("Model");
@@ -326,6 +395,10 @@ fn a_page_without_a_server_shows_its_pictures() {
     browser.tab("Search");
     browser.until("document.querySelectorAll('.race canvas').length >= 2");
     let log = browser.command("se/log", &json!({"type": "browser"}));
-    let severe = log.as_array().into_iter().flatten().filter(|one| one["level"] == "SEVERE");
+    let severe = log
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|one| one["level"] == "SEVERE");
     assert_eq!(severe.count(), 0, "{log}");
 }

@@ -24,8 +24,13 @@ impl Served {
         let mut line = String::new();
         let stdout = child.stdout.take().expect("it was asked for");
         BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let port = line.split("localhost:").nth(1).and_then(|rest| rest.split('/').next());
-        let port = port.and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("{line}"));
+        let port = line
+            .split("localhost:")
+            .nth(1)
+            .and_then(|rest| rest.split('/').next());
+        let port = port
+            .and_then(|port| port.parse().ok())
+            .unwrap_or_else(|| panic!("{line}"));
         Self { child, port }
     }
 
@@ -72,7 +77,9 @@ impl Served {
         let (status, body) = self.request("POST /work", &job.to_string());
         assert_eq!(status, 200, "{body}");
         let lines = body.lines();
-        lines.map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        lines
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
     }
 
     /// Bytes of memory of the server itself.
@@ -86,12 +93,13 @@ impl Served {
 
     /// Processes that work for it.
     pub(crate) fn children(&self) -> usize {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id()));
-        let lists = tasks.into_iter().flatten().flatten().map(|task| {
-            let list = std::fs::read_to_string(task.path().join("children"));
-            list.unwrap_or_default().split_whitespace().count()
-        });
-        lists.sum()
+        let parent = format!("PPid:\t{}\n", self.child.id());
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let statuses =
+            entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("status")).ok());
+        statuses
+            .filter(|status| status.contains(&parent) && !status.contains("State:\tZ"))
+            .count()
     }
 
     /// Waits until something holds.

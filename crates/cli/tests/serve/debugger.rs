@@ -34,7 +34,8 @@ fn take_posts(listener: &TcpListener) -> Vec<(String, Value)> {
         assert!(length < 100 << 10, "an editor takes no more");
         let path = first.split(' ').nth(1).expect("a path").to_owned();
         posts.push((path, serde_json::from_slice(&body).expect("JSON")));
-        let reply = b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nOK";
+        let reply =
+            b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nOK";
         reader.get_mut().write_all(reply).expect("it reads");
     }
 }
@@ -52,7 +53,9 @@ fn check(posts: &[(String, Value)]) {
                 let parent = body["parentId"].as_str().expect("a parent").to_owned();
                 assert!(known.contains(&parent), "{parent} before {id}");
                 assert!(body["planHead"].is_array());
-                let action = body["appliedAction"]["actionName"].as_str().expect("a name");
+                let action = body["appliedAction"]["actionName"]
+                    .as_str()
+                    .expect("a name");
                 assert!(!action.contains(['(', ')']), "{action}");
                 plans += u32::from(path == "/plan");
             }
@@ -96,7 +99,9 @@ fn a_debugger_that_is_not_there_does_not_matter() {
     let file = folder.path().join("p.pddl");
     std::fs::write(&file, problem(3)).expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_homing"));
-    command.args(["solve", "--search-tree-dump=http://localhost:1"]).arg(&file);
+    command
+        .args(["solve", "--search-tree-dump=http://localhost:1"])
+        .arg(&file);
     assert!(command.output().expect("it runs").status.success());
 }
 

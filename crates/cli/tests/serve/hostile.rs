@@ -24,7 +24,11 @@ fn still_well(served: &Served) {
     let (status, page) = served.request("GET /", "");
     assert_eq!(status, 200);
     assert!(page.contains("</html>"));
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 #[test]
@@ -50,7 +54,12 @@ fn other_hosts_and_origins_are_refused() {
     let from = |origin: &str| with(&format!("Host: localhost:{port}\r\nOrigin: {origin}"));
     assert_eq!(from(&format!("http://localhost:{port}")), 200);
     assert_eq!(from("https://editor.planning.domains"), 200);
-    for origin in ["null", "https://evil.example", "http://localhost:1", "https://editor.planning.domains.evil.example"] {
+    for origin in [
+        "null",
+        "https://evil.example",
+        "http://localhost:1",
+        "https://editor.planning.domains.evil.example",
+    ] {
         assert_eq!(from(origin), 403, "{origin}");
     }
     let text = format!(
@@ -82,15 +91,33 @@ fn no_path_leads_to_a_file() {
     ] {
         let (status, body) = served.request(&format!("GET {path}"), "");
         assert!(!body.contains("root:"), "{path}");
-        assert!(status == 404 || status == 200 && body.contains("no such result"), "{path}: {status}");
+        assert!(
+            status == 404 || status == 200 && body.contains("no such result"),
+            "{path}: {status}"
+        );
     }
     // Models are named; a path is no name.
-    for model in ["/etc/passwd", "../../etc/passwd", "file:///etc/passwd", "models/x.safetensors"] {
+    for model in [
+        "/etc/passwd",
+        "../../etc/passwd",
+        "file:///etc/passwd",
+        "models/x.safetensors",
+    ] {
         let job = json!({"job": "solve", "domain": DOMAIN, "problem": problem(1), "model": model});
         let (status, reply) = served.post("/work", &job);
         assert_eq!(status, 400, "{model}");
-        assert!(reply["Error"].as_str().is_some_and(|text| text.contains("no model")), "{reply}");
-        assert_eq!(served.post("/work", &json!({"job": "model", "model": model})).0, 400);
+        assert!(
+            reply["Error"]
+                .as_str()
+                .is_some_and(|text| text.contains("no model")),
+            "{reply}"
+        );
+        assert_eq!(
+            served
+                .post("/work", &json!({"job": "model", "model": model}))
+                .0,
+            400
+        );
     }
     // What the server asks of its processes cannot be asked of the server.
     for job in [
@@ -108,8 +135,25 @@ fn no_path_leads_to_a_file() {
 fn bodies_of_garbage_are_answered() {
     let served = Served::new(&[]);
     let deep = "[".repeat(100_000);
-    for body in ["", "null", "[]", "{", "\u{0}", "{\"domain\":1,\"problem\":[]}", "{\"job\":\"check\"}", &deep] {
-        for path in ["/solve", "/request", "/parse", "/validate", "/package/homing/solve", "/work", "/check/1"] {
+    for body in [
+        "",
+        "null",
+        "[]",
+        "{",
+        "\u{0}",
+        "{\"domain\":1,\"problem\":[]}",
+        "{\"job\":\"check\"}",
+        &deep,
+    ] {
+        for path in [
+            "/solve",
+            "/request",
+            "/parse",
+            "/validate",
+            "/package/homing/solve",
+            "/work",
+            "/check/1",
+        ] {
             let (status, _) = served.request(&format!("POST {path}"), body);
             assert!((200..500).contains(&status), "{path}: {status}");
         }
@@ -121,12 +165,37 @@ fn bodies_of_garbage_are_answered() {
         ("GET / SPDY/3\r\n\r\n".to_owned(), 400),
         (format!("BREW / HTTP/1.1\r\n{host}\r\n\r\n"), 405),
         (format!("GET / HTTP/1.1\r\n{host}\r\nnonsense\r\n\r\n"), 400),
-        (format!("POST /solve HTTP/1.1\r\n{host}\r\nContent-Length: -1\r\n\r\n"), 400),
-        (format!("POST /solve HTTP/1.1\r\n{host}\r\nContent-Length: 99999999999\r\n\r\n"), 413),
-        (format!("POST /solve HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n"), 413),
-        (format!("POST /solve HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"), 400),
-        (format!("POST /solve HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"), 400),
-        (format!("GET / HTTP/1.1\r\n{host}\r\nX: {}\r\n\r\n", "y".repeat(100_000)), 431),
+        (
+            format!("POST /solve HTTP/1.1\r\n{host}\r\nContent-Length: -1\r\n\r\n"),
+            400,
+        ),
+        (
+            format!("POST /solve HTTP/1.1\r\n{host}\r\nContent-Length: 99999999999\r\n\r\n"),
+            413,
+        ),
+        (
+            format!(
+                "POST /solve HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\n"
+            ),
+            413,
+        ),
+        (
+            format!("POST /solve HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"),
+            400,
+        ),
+        (
+            format!(
+                "POST /solve HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"
+            ),
+            400,
+        ),
+        (
+            format!(
+                "GET / HTTP/1.1\r\n{host}\r\nX: {}\r\n\r\n",
+                "y".repeat(100_000)
+            ),
+            431,
+        ),
     ] {
         let shown: String = request.chars().take(80).collect();
         assert_eq!(parts(&served.raw(request.as_bytes())).0, status, "{shown}");
@@ -140,7 +209,9 @@ fn slow_clients_hold_nobody_up() {
     let mut slow = Vec::new();
     for _ in 0..100 {
         let mut stream = served.connect();
-        stream.write_all(b"POST /solve HTTP/1.1\r\nHost: ").expect("it reads");
+        stream
+            .write_all(b"POST /solve HTTP/1.1\r\nHost: ")
+            .expect("it reads");
         slow.push(stream);
     }
     still_well(&served);
@@ -160,8 +231,21 @@ fn thousands_of_random_requests_do_no_harm() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let methods = ["GET", "POST", "OPTIONS", "HEAD", "PUT", "", "GET "];
     let paths = [
-        "/", "/solve", "/parse", "/validate", "/request?async=false", "/package", "/work", "/check/7",
-        "/package/homing/solve", "/model/trained-1", "/offer", "/../x", "//", "/%2e%2e/etc/passwd", "*",
+        "/",
+        "/solve",
+        "/parse",
+        "/validate",
+        "/request?async=false",
+        "/package",
+        "/work",
+        "/check/7",
+        "/package/homing/solve",
+        "/model/trained-1",
+        "/offer",
+        "/../x",
+        "//",
+        "/%2e%2e/etc/passwd",
+        "*",
     ];
     let headers = [
         format!("Host: localhost:{}", served.port),
@@ -225,6 +309,13 @@ fn thousands_of_random_requests_do_no_harm() {
         }
     }
     still_well(&served);
-    assert!(served.until(30, |served| served.children() == 0), "nothing is left behind");
-    assert!(served.resident_kib() < 300 << 10, "{} KiB", served.resident_kib());
+    assert!(
+        served.until(30, |served| served.children() == 0),
+        "nothing is left behind"
+    );
+    assert!(
+        served.resident_kib() < 300 << 10,
+        "{} KiB",
+        served.resident_kib()
+    );
 }

@@ -72,9 +72,19 @@ fn two_hundred_solves_at_once_are_all_answered() {
 fn a_full_queue_says_so() {
     let served = Served::new(&["--jobs", "1", "--queue", "1"]);
     let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let ask = || served.post("/package/homing/solve", &super::client::hard()).0;
+        let ask = || {
+            served
+                .post("/package/homing/solve", &super::client::hard())
+                .0
+        };
         let asked: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
-        asked.into_iter().map(|one| one.join().expect("an answer")).collect()
+        asked
+            .into_iter()
+            .map(|one| one.join().expect("an answer"))
+            .collect()
     });
-    assert!(statuses.contains(&429) && statuses.contains(&200), "{statuses:?}");
+    assert!(
+        statuses.contains(&429) && statuses.contains(&200),
+        "{statuses:?}"
+    );
 }

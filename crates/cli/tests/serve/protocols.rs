@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::client::{DOMAIN, Served, hard, parts, problem};
 
 fn wait_for(served: &Served, begun: &Value) -> Value {
-    let path = begun["result"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+    let path = begun["result"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{begun}"))
+        .to_owned();
     loop {
         let (status, found) = served.get(&path);
         assert_eq!(status, 200);
@@ -31,7 +34,10 @@ fn planning_as_a_service() {
         .filter_map(|one| one["name"].as_str())
         .collect();
     assert_eq!(names[..2], ["domain", "problem"]);
-    assert_eq!(served.get("/package/homing/solve").1["package_name"], "homing");
+    assert_eq!(
+        served.get("/package/homing/solve").1["package_name"],
+        "homing"
+    );
 
     // Defaults are not sent, numbers come as text, unknown fields and queries come along.
     let asked = json!({
@@ -55,7 +61,11 @@ fn planning_as_a_service() {
     let plan = &found["plans"][0]["result"];
     assert_eq!(plan["parse_status"], "ok");
     assert_eq!(plan["length"], 9);
-    assert!(plan["plan"][0]["action"].as_str().is_some_and(|text| text.starts_with("(:action ")));
+    assert!(
+        plan["plan"][0]["action"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("(:action "))
+    );
     assert_eq!(served.get(&format!("/{check}")).1["status"], "ok");
     assert_eq!(served.post(check, &json!({"adaptor": "other"})).0, 400);
     assert_eq!(served.get("/check/0000").1["result"]["output"], json!({}));
@@ -65,11 +75,19 @@ fn planning_as_a_service() {
     let found = wait_for(&served, &served.post("/package/homing/solve", &bad).1);
     assert_eq!(found["result"]["output"], json!({}));
     let message = found["result"]["stderr"].as_str().expect("text");
-    assert!(message.contains("domain, line ") && message.contains("fre"), "{message}");
+    assert!(
+        message.contains("domain, line ") && message.contains("fre"),
+        "{message}"
+    );
     let wrong = json!({"domain": DOMAIN, "problem": problem(1), "search": "best"});
     let (status, answer) = served.post("/package/homing/solve", &wrong);
     assert_eq!(status, 200);
-    assert!(answer["Error"].as_str().is_some_and(|text| text.contains("best")), "{answer}");
+    assert!(
+        answer["Error"]
+            .as_str()
+            .is_some_and(|text| text.contains("best")),
+        "{answer}"
+    );
     // "Is the service up?" expects to be refused.
     let empty = json!({"domain": "", "problem": ""});
     for path in ["/package/homing/solve", "/solve"] {
@@ -103,18 +121,26 @@ fn services_that_answer_when_they_are_done() {
     assert_eq!(found["status"]["status"], "STOPPED");
     let plan = &found["plans"][0];
     assert_eq!(plan["metricValue"], steps.len());
-    let content: Value = serde_json::from_str(plan["content"].as_str().expect("text")).expect("JSON");
+    let content: Value =
+        serde_json::from_str(plan["content"].as_str().expect("text")).expect("JSON");
     assert_eq!(content[0]["time"], 0);
     assert_eq!(content[0]["name"], steps[0]["name"]);
     let bad = json!({"domain": text("("), "problem": text(&problem(2))});
     let (_, found) = served.post("/request", &bad);
     assert_eq!(found["status"]["status"], "FAILED");
-    assert!(found["status"]["error"]["message"].as_str().is_some_and(|text| text.contains("line 1")));
+    assert!(
+        found["status"]["error"]["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("line 1"))
+    );
     let elsewhere = json!({
         "domain": text(DOMAIN), "problem": text(&problem(2)),
         "callbacks": [{"type": "STATES", "url": "http://example.com:80"}],
     });
-    assert_eq!(served.post("/request", &elsewhere).1["status"]["status"], "FAILED");
+    assert_eq!(
+        served.post("/request", &elsewhere).1["status"]["status"],
+        "FAILED"
+    );
 }
 
 #[test]
@@ -122,11 +148,17 @@ fn checking_texts_and_plans() {
     let served = Served::new(&[]);
     let good = json!({"domain": DOMAIN, "problems": [problem(1), problem(2)]});
     assert_eq!(served.post("/parse", &good), (200, json!([])));
-    assert_eq!(served.post("/parse", &json!({"domain": DOMAIN, "problems": []})).1, json!([]));
-    let bad = json!({"domain": DOMAIN, "problems": [problem(1), problem(2).replace("(:goal", "(:gaol")]});
+    assert_eq!(
+        served
+            .post("/parse", &json!({"domain": DOMAIN, "problems": []}))
+            .1,
+        json!([])
+    );
+    let bad =
+        json!({"domain": DOMAIN, "problems": [problem(1), problem(2).replace("(:goal", "(:gaol")]});
     let (_, found) = served.post("/parse", &bad);
     assert_eq!(found[0]["location"], "PROBLEM:1");
-    assert_eq!(found[0]["position"], json!({"line": 4, "character": 3}));
+    assert_eq!(found[0]["position"], json!({"line": 4, "character": 2}));
     assert_eq!(found[0]["severity"], "error");
 
     let plan = "; mine\n(grasp b0 r g)\n(move r s)\n(release b0 s g)\n";
@@ -134,10 +166,17 @@ fn checking_texts_and_plans() {
     let (_, found) = served.post("/validate", &asked(plan));
     assert_eq!(found["validation"], json!({"problems": []}), "{found}");
     assert_eq!(found["result"]["val_status"], "valid");
-    let (_, found) = served.post("/validate", &asked(&plan.replace("(move r s)", "(move s r)")));
+    let (_, found) = served.post(
+        "/validate",
+        &asked(&plan.replace("(move r s)", "(move s r)")),
+    );
     let problem = &found["validation"]["problems"][0];
     assert_eq!(problem["position"]["line"], 3);
-    assert!(problem["message"].as_str().is_some_and(|text| text.contains("(robot-in s)")));
+    assert!(
+        problem["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("(robot-in s)"))
+    );
 }
 
 /// Some clients send a length in letters, where bytes are meant; others send chunks.
@@ -151,8 +190,14 @@ fn bodies_of_wrong_length_and_in_chunks_are_read() {
     let text = format!("POST /parse HTTP/1.1\r\n{host}\r\nContent-Length: {letters}\r\n\r\n{body}");
     assert_eq!(parts(&served.raw(text.as_bytes())), (200, "[]".to_owned()));
     let cut = &body[..body.len() - 40];
-    let text = format!("POST /parse HTTP/1.1\r\n{host}\r\nContent-Length: {}\r\n\r\n{cut}", cut.len());
-    assert!(served.raw(text.as_bytes()).contains("non-ASCII"), "it says why");
+    let text = format!(
+        "POST /parse HTTP/1.1\r\n{host}\r\nContent-Length: {}\r\n\r\n{cut}",
+        cut.len()
+    );
+    assert!(
+        served.raw(text.as_bytes()).contains("non-ASCII"),
+        "it says why"
+    );
 
     let (first, second) = body.split_at(body.len() / 2);
     let text = format!(
@@ -178,9 +223,15 @@ fn what_a_client_breaks_off_is_stopped() {
             body.len()
         );
         stream.write_all(text.as_bytes()).expect("it reads");
-        assert!(served.until(20, |served| served.children() == 1), "{path}: it works");
+        assert!(
+            served.until(20, |served| served.children() == 1),
+            "{path}: it works"
+        );
         drop(stream);
-        assert!(served.until(10, |served| served.children() == 0), "{path}: it has stopped");
+        assert!(
+            served.until(10, |served| served.children() == 0),
+            "{path}: it has stopped"
+        );
     }
 }
 
@@ -202,15 +253,23 @@ fn limits_hold() {
 #[test]
 fn training_streams_its_steps_and_the_model_can_be_used() {
     let served = Served::new(&[]);
-    let drawn = served.work(&json!({"job": "generate", "domain": "gripper", "sizes": "2", "count": 3}));
+    let drawn =
+        served.work(&json!({"job": "generate", "domain": "gripper", "sizes": "2", "count": 3}));
     let drawn = &drawn.last().expect("an event")["result"];
-    let texts: Vec<&Value> =
-        drawn["problems"].as_array().expect("problems").iter().map(|one| &one["text"]).collect();
+    let texts: Vec<&Value> = drawn["problems"]
+        .as_array()
+        .expect("problems")
+        .iter()
+        .map(|one| &one["text"])
+        .collect();
     let job = json!({
         "job": "train", "learner": "nlm", "domain": drawn["domain"], "problems": texts, "steps": 60,
     });
     let events = served.work(&job);
-    let name = events.iter().find(|event| event["event"] == "model").expect("a name");
+    let name = events
+        .iter()
+        .find(|event| event["event"] == "model")
+        .expect("a name");
     let name = name["name"].as_str().expect("text").to_owned();
     let last = events.last().expect("an event");
     assert_eq!(last["event"], "done", "{last}");
@@ -225,15 +284,26 @@ fn training_streams_its_steps_and_the_model_can_be_used() {
     let last = events.last().expect("an event");
     assert_eq!(last["result"]["outcome"], "solved", "{last}");
     let states = events.iter().filter(|event| event["event"] == "states");
-    let states: Vec<&Value> =
-        states.flat_map(|event| event["states"].as_array().into_iter().flatten()).collect();
+    let states: Vec<&Value> = states
+        .flat_map(|event| event["states"].as_array().into_iter().flatten())
+        .collect();
     let evaluations = last["result"]["evaluations"].as_u64().expect("a number");
-    assert_eq!(states.len() as u64, evaluations + 1, "every state, and the goal");
+    assert_eq!(
+        states.len() as u64,
+        evaluations + 1,
+        "every state, and the goal"
+    );
     assert_eq!(states.last().expect("a state")[2], "goal");
     let mut stream = served.connect();
-    let text = format!("GET /model/{name} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", served.port);
+    let text = format!(
+        "GET /model/{name} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n",
+        served.port
+    );
     stream.write_all(text.as_bytes()).expect("it reads");
     let mut reply = Vec::new();
     stream.read_to_end(&mut reply).expect("a reply");
-    assert!(reply.windows(11).any(|part| part == b"__metadata_"), "a model file");
+    assert!(
+        reply.windows(11).any(|part| part == b"__metadata_"),
+        "a model file"
+    );
 }

@@ -18,15 +18,18 @@ fn view(arguments: &[&str], folder: &std::path::Path) -> (bool, String) {
 #[test]
 fn plans_searches_and_logs_become_pages() {
     let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    let write =
+        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
     write("domain.pddl", DOMAIN);
     write("p.pddl", &problem(1));
     write("plan.txt", "(grasp b0 r g)\n(move r s)\n(release b0 s g)\n");
     write("wrong.txt", "(move s r)\n");
     write("none.txt", "there is no plan\n");
-    let line = |step: u64| format!(
-        "{{\"H\":1.0,\"goals\":{step},\"h\":1.0,\"h_discounted\":1.0,\"loss\":0.5,\"resets\":0,\"step\":{step},\"stored\":1,\"target\":0.0,\"value\":0.0}}\n"
-    );
+    let line = |step: u64| {
+        format!(
+            "{{\"H\":1.0,\"goals\":{step},\"h\":1.0,\"h_discounted\":1.0,\"loss\":0.5,\"resets\":0,\"step\":{step},\"stored\":1,\"target\":0.0,\"value\":0.0}}\n"
+        )
+    };
     write("log.jsonl", &(1..=3).map(line).collect::<String>());
     write("empty.jsonl", "{}\n");
     for (files, wanted) in [
