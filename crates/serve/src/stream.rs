@@ -87,11 +87,12 @@ impl Training {
                 )))
             }
             LearnerName::Nlm => {
-                let mut config = TrainConfig::default();
-                config.steps = self.steps.unwrap_or(1_000).clamp(1, 1_000_000);
-                if let Some(heuristic) = self.heuristic {
-                    config.heuristic = heuristic;
-                }
+                let usual = TrainConfig::default();
+                let config = TrainConfig {
+                    steps: self.steps.unwrap_or(1_000).clamp(1, 1_000_000),
+                    heuristic: self.heuristic.unwrap_or(usual.heuristic),
+                    ..usual
+                };
                 let training = homing::NlmTraining {
                     config,
                     checkpoint_every: 0,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::debugger::Debugger;
 use crate::findings;
-use crate::job::{Event, Job, StateKind};
+use crate::job::{Event, Finding, Job, StateKind};
 use crate::model;
 use crate::replay::{grounded, replay};
 
@@ -88,7 +88,7 @@ pub fn carry_out(job: Job, events: &Events) {
         Err(Error::Pddl(diagnostics)) => {
             let diagnostics = findings::all(&diagnostics);
             let errors = diagnostics.iter().filter(|one| one.severity == "error");
-            let sentences: Vec<String> = errors.map(|one| one.sentence()).collect();
+            let sentences: Vec<String> = errors.map(Finding::sentence).collect();
             events.tell(&Event::Failed {
                 message: sentences.join("\n"),
                 diagnostics,
@@ -308,7 +308,7 @@ impl Observer for Teller<'_> {
         let text = match notice {
             Notice::Warnings(diagnostics) => {
                 let findings = findings::all(diagnostics);
-                let sentences: Vec<String> = findings.iter().map(|one| one.sentence()).collect();
+                let sentences: Vec<String> = findings.iter().map(Finding::sentence).collect();
                 sentences.join("\n")
             }
             Notice::Grounded { size, .. } => format!(

@@ -83,9 +83,9 @@ function makeRace(title, tone) {
       brush.strokeStyle = colour("ink");
       brush.lineWidth = 2;
       brush.beginPath();
-      for (let state = goal, first = true; state != null && state >= 0; state = parents.get(state), first = false) {
-        const [depth, value] = spots.get(state) || [0, 0];
-        if (first) brush.moveTo(px(depth), py(value)); else brush.lineTo(px(depth), py(value));
+      for (let state = goal; state != null && state >= 0; state = parents.get(state)) {
+        const spot = spots.get(state);
+        if (spot) brush.lineTo(px(spot[0]), py(spot[1]));
       }
       brush.stroke();
       const [depth, value] = spots.get(goal);
@@ -134,13 +134,17 @@ function makeRace(title, tone) {
       }
       count += 1;
       if (kind === "dead") { dead += 1; continue; }
+      // A lazy search with a model has both kinds: the learned ones are shown, on their own scale.
+      if (kind === "score" && !scored) { cells.clear(); spots.clear(); best.length = 0; }
       if (kind === "score") scored += 1;
+      else if (scored) continue;
+      const first = !spots.size;
       spots.set(state, [depth, value]);
       // On a fine raster: learned estimates are no whole numbers.
       const coarse = Math.abs(value) > 1000 ? Math.round(value / 100) * 100 : Math.round(value * 4) / 4;
       const key = `${depth} ${coarse}`;
       cells.set(key, (cells.get(key) || 0) + 1);
-      if (count === 1) { high = value; low = Math.min(0, value); }
+      if (first) { high = value; low = Math.min(0, value); }
       high = Math.max(high, value);
       low = Math.min(low, value);
       if (!best.length || value < best[best.length - 1][1]) best.push([count, value]);

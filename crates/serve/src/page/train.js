@@ -34,7 +34,7 @@ function describeModel(model) {
   rows.push(["predicates", model.signature.predicates.join(" ")], ["actions", model.signature.actions.join(" ")], ["trained by homing", model.revision]);
   const parts = [make("table", { class: "rows" }, ...rows.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, String(value)))))];
   if (model.candidates) {
-    parts.push(make("h2", {}, `Candidates, compared on ${model.held_out} problems`), make("table", { class: "rows" },
+    parts.push(make("h2", {}, `Candidates, compared on ${model.held_out} problem${model.held_out === 1 ? "" : "s"}`), make("table", { class: "rows" },
       make("tr", {}, ...["", "candidate", "rounds", "features", "pairs in order", "solved"].map((text) => make("th", { scope: "col" }, text))),
       ...model.candidates.map((one) => make("tr", {}, ...[one.chosen ? "★" : "", one.name, one.rounds, one.features, `${(100 * one.ordered).toFixed(1)} %`, `${one.solved} of ${model.held_out}`].map((text) => make("td", {}, String(text)))))));
     parts.push(make("h2", {}, "What weighs most"), make("p", { class: "small" }, "Less is better: a search strives for what is below 0."), make("table", { class: "rows" },

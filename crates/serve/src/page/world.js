@@ -296,7 +296,10 @@ function makePlan() {
     if (!replay.states?.length) return;
     const states = statesOf(replay);
     const fixed = fixedFacts(replay, states);
-    const names = [...new Set(states.flatMap((state) => [...state.values()].map((fact) => fact[0])))].sort();
+    // What changes and joins objects comes first: it gets the plainest lines.
+    const facts = new Map(states.flatMap((state) => [...state].map(([key, fact]) => [fact[0], [fixed.has(key), fact.length < 3]])));
+    const rank = (name) => facts.get(name).map(Number).join("");
+    const names = [...facts.keys()].sort((a, b) => rank(a).localeCompare(rank(b)) || a.localeCompare(b));
     scene = { replay, states, fixed, grid: findGrid(replay, fixed), styles: styleOf(names), step: 0 };
     at("plan-bar").hidden = at("plan-parts").hidden = false;
     at("steps").replaceChildren(...["at first", ...replay.steps.slice(0, states.length - 1)].map((text, index) =>
