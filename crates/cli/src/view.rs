@@ -33,7 +33,7 @@ use crate::watch::catch_interrupts;
     after_help = "Example:\n  homing view domain.pddl problem.pddl plan.txt",
     after_long_help = "Examples:\n  \
                        homing view domain.pddl problem.pddl plan.txt\n  \
-                       homing view --model blocks.safetensors --out h.html large.pddl\n  \
+                       homing view --model m.safetensors --out h.html p.pddl\n  \
                        homing view blocks.jsonl"
 )]
 pub(crate) struct View {

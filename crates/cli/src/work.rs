@@ -19,7 +19,7 @@ use crate::watch::catch_signals;
 #[derive(Debug, Args)]
 #[command(
     hide = true,
-    after_help = "Example:\n  homing work --time-limit 10 < job.json"
+    after_help = "Example:\n  homing work --time-limit 10"
 )]
 pub(crate) struct Work {
     /// End after so many seconds
