@@ -17,10 +17,7 @@ use crate::watch::catch_signals;
 /// Reads a job as JSON from standard input and writes events as lines of JSON. `homing serve` starts
 /// this for each request; there is no reason to do so by hand.
 #[derive(Debug, Args)]
-#[command(
-    hide = true,
-    after_help = "Example:\n  homing work --time-limit 10"
-)]
+#[command(hide = true, after_help = "Example:\n  homing work --time-limit 10")]
 pub(crate) struct Work {
     /// End after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = "Limits")]

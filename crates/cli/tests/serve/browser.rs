@@ -218,11 +218,17 @@ fn base64(text: &str) -> Vec<u8> {
 
 const STATUS: &str = "document.getElementById('status').textContent";
 
+/// `None`, with a message, where there is no browser.
+fn browser(dark: bool, width: u32) -> Option<Browser> {
+    let browser = Browser::new(dark, width);
+    if browser.is_none() {
+        eprintln!("skipped: there is no chromium with chromedriver here");
+    }
+    browser
+}
+
 fn open(dark: bool, width: u32, served: &Served) -> Option<Browser> {
-    let Some(browser) = Browser::new(dark, width) else {
-        println!("skipped: there is no chromium with chromedriver here");
-        return None;
-    };
+    let browser = browser(dark, width)?;
     browser.command(
         "url",
         &json!({"url": format!("http://localhost:{}/", served.port)}),
@@ -376,8 +382,7 @@ fn a_narrow_screen_shows_everything() {
 /// Pages of `homing view` need no server.
 #[test]
 fn a_page_without_a_server_shows_its_pictures() {
-    let Some(browser) = Browser::new(false, 1280) else {
-        println!("skipped: there is no chromium with chromedriver here");
+    let Some(browser) = browser(false, 1280) else {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");

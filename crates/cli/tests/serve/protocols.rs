@@ -274,8 +274,8 @@ fn training_streams_its_steps_and_the_model_can_be_used() {
     let last = events.last().expect("an event");
     assert_eq!(last["event"], "done", "{last}");
     assert_eq!(last["result"]["steps"], 60);
-    let steps = events.iter().filter(|event| event["event"] == "steps");
-    assert_eq!(steps.last().expect("steps")["steps"][0][0], 60);
+    let mut steps = events.iter().filter(|event| event["event"] == "steps");
+    assert_eq!(steps.next_back().expect("steps")["steps"][0][0], 60);
     let solve = json!({
         "job": "solve", "domain": drawn["domain"], "problem": texts[0], "search": "gbfs",
         "model": name, "trace": true,
