@@ -20,7 +20,8 @@ pub(crate) fn run(
     let files = arguments.plan_file.as_deref();
     let files = files.map(NumberedPlanFiles::prepare).transpose()?;
     let observer = Plans {
-        inner: SearchObserver::new(arguments.json, arguments.verbose),
+        inner: SearchObserver::new(arguments.json, arguments.verbose)
+            .with_debugger(arguments.search_tree_dump),
         files,
         show: !arguments.json,
         failed: Mutex::new(None),
@@ -61,6 +62,10 @@ impl Observer for Plans {
 
     fn notice(&self, notice: &Notice) {
         self.inner.notice(notice);
+    }
+
+    fn met(&self, task: &homing_planner::Task, met: homing_planner::Met) {
+        self.inner.met(task, met);
     }
 
     fn underway(&self, underway: &Underway) {

@@ -65,6 +65,9 @@ pub(crate) enum Command {
     Evaluate(crate::evaluate::Evaluate),
     Experiment(crate::experiment::Experiment),
     Report(crate::report::Report),
+    Serve(crate::serve::Serve),
+    View(crate::view::View),
+    Work(crate::work::Work),
     Completions(crate::manual::Completions),
     Man(crate::manual::Man),
 }
@@ -199,6 +202,10 @@ pub(crate) struct Solve {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
+    /// Post the states of the search to a search debugger, such as that of VS Code
+    #[arg(long, value_name = "URL", value_parser = parse_debugger, help_heading = "Output")]
+    pub(crate) search_tree_dump: Option<u16>,
+
     /// Say more about what is being done, on standard error
     #[arg(short, long, help_heading = "Output")]
     pub(crate) verbose: bool,
@@ -285,6 +292,10 @@ pub(crate) fn simd_from_environment() -> anyhow::Result<Option<Simd>> {
 /// `yes` or `no`.
 pub(crate) fn yes_or_no_parser() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
+}
+
+fn parse_debugger(text: &str) -> Result<u16, String> {
+    homing_serve::port_of(text).map_err(|error| error.to_string())
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<f64, String> {

@@ -18,11 +18,14 @@ mod output;
 mod progress;
 mod quickstart;
 mod report;
+mod serve;
 mod solve;
 mod suite;
 mod train;
 mod validate;
+mod view;
 mod watch;
+mod work;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -92,6 +95,9 @@ fn carry_out(arguments: Vec<OsString>) -> Exit {
         Command::Evaluate(arguments) => evaluate::run(arguments),
         Command::Experiment(arguments) => experiment::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::View(arguments) => view::run(arguments),
+        Command::Work(arguments) => work::run(arguments),
         Command::Completions(arguments) => manual::completions(arguments),
         Command::Man(arguments) => manual::man(arguments),
     });

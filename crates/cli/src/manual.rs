@@ -151,7 +151,10 @@ pub(crate) fn completions(arguments: &Completions) -> anyhow::Result<Exit> {
 fn pages() -> Vec<Command> {
     fn collect(command: &Command, pages: &mut Vec<Command>) {
         pages.push(command.clone());
-        for inner in command.get_subcommands() {
+        for inner in command
+            .get_subcommands()
+            .filter(|inner| !inner.is_hide_set())
+        {
             collect(inner, pages);
         }
     }

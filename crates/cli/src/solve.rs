@@ -60,7 +60,8 @@ pub(crate) fn run(arguments: &Solve) -> anyhow::Result<Exit> {
         .as_deref()
         .map(PlanFile::prepare)
         .transpose()?;
-    let observer = SearchObserver::new(arguments.json, arguments.verbose);
+    let observer = SearchObserver::new(arguments.json, arguments.verbose)
+        .with_debugger(arguments.search_tree_dump);
     let guard = guard(&request.limits, start, &observer, arguments.json);
     let record = homing::solve(&request, &observer);
     guard.dismiss();

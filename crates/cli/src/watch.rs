@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use homing::{Notice, Observer, Outcome, PlanFound, PlanningProgress, SolveRecord, Underway};
-use homing_planner::Progress;
+use homing_planner::{Met, Progress, Task};
+use homing_serve::Debugger;
 
 use crate::exit::Exit;
 use crate::guard::{Bounds, Guard};
@@ -129,6 +130,7 @@ pub(crate) struct SearchObserver {
     verbose: bool,
     shown: Mutex<bool>,
     seen: Arc<Seen>,
+    debugger: Option<Debugger>,
 }
 
 /// What was seen of a request last: enough for its record, if it is ended from outside.
@@ -159,7 +161,14 @@ impl SearchObserver {
             verbose,
             shown: Mutex::new(false),
             seen: Arc::default(),
+            debugger: None,
         }
+    }
+
+    /// Posts the states of the search to a debugger at this port.
+    pub(crate) fn with_debugger(mut self, port: Option<u16>) -> Self {
+        self.debugger = port.map(Debugger::new);
+        self
     }
 
     /// What it sees, for others.
@@ -196,6 +205,12 @@ impl Observer for SearchObserver {
 
     fn underway(&self, underway: &Underway) {
         *self.seen.underway.lock().expect("no thread panics here") = Some(underway.clone());
+    }
+
+    fn met(&self, task: &Task, met: Met) {
+        if let Some(debugger) = &self.debugger {
+            debugger.met(task, met);
+        }
     }
 
     fn plan_found(&self, _number: usize, plan: &PlanFound) {

@@ -7,7 +7,7 @@ use homing_lab::record::Evaluation;
 use homing_lab::schedule;
 use homing_learner::{GatherReport, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
-use homing_planner::{GroundError, Progress, Stop, Watch};
+use homing_planner::{GroundError, Met, Progress, Stop, Task, Watch};
 
 use crate::better::PlanFound;
 use crate::lazy::LearnedHere;
@@ -34,6 +34,9 @@ pub trait Observer: Sync {
 
     /// How far grounding or a search is; ten times a second at the most.
     fn planning(&self, _progress: &PlanningProgress) {}
+
+    /// A search has looked at a state; for those who draw searches. Many thousand times a second.
+    fn met(&self, _task: &Task, _met: Met) {}
 
     /// A plan was found that is better than all before it; `number` counts them from 1. Only where
     /// better and better plans are asked for.
@@ -253,5 +256,9 @@ impl Watch for LimitWatch<'_> {
         let limit = self.memory_limit?;
         let resident = self.memory.resident()?;
         (resident.saturating_add(bytes as u64) > limit).then_some(Stop::Memory)
+    }
+
+    fn met(&mut self, task: &Task, met: Met) {
+        self.observer.met(task, met);
     }
 }

@@ -13,7 +13,7 @@ use homing_pddl::Problem;
 use homing_pddl::model::{ActionSchema, CostTerm, ObjectId};
 
 use crate::task::{ActionId, Task};
-use world::World;
+pub use world::World;
 
 /// One action of a plan, by names in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,7 +302,22 @@ impl Plan {
     ///
     /// At the first step that is not an applicable action, or if a goal fails at the end.
     pub fn validate(&self, problem: &Problem) -> Result<Validated, PlanError> {
+        self.replay(problem, &mut |_| {})
+    }
+
+    /// Replays the plan and shows `each` what is true at the beginning and after every step, derived
+    /// atoms included, in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::validate`]; `each` has seen the states before.
+    pub fn replay(
+        &self,
+        problem: &Problem,
+        each: &mut dyn FnMut(&World<'_>),
+    ) -> Result<Validated, PlanError> {
         let mut world = World::new(problem);
+        each(&world);
         let mut cost = 0u64;
         for (index, step) in self.steps.iter().enumerate() {
             let number = index + 1;
@@ -315,6 +330,7 @@ impl Plan {
                 });
             }
             world.apply(schema, &arguments);
+            each(&world);
             cost += cost_of(problem, schema, &arguments, number)?;
         }
         match world.goal_violation() {

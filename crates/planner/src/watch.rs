@@ -4,6 +4,9 @@
 //! shown how far things are and may answer that it is time to stop. Loops count their work and ask
 //! through a [`Pace`]; what is about to take much memory at once asks for [`Watch::room`] first.
 
+use crate::registry::StateId;
+use crate::task::{ActionId, Task};
+
 /// How far a computation is.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress {
@@ -58,6 +61,30 @@ pub enum Stop {
     Interrupted,
 }
 
+/// A state that a search has looked at: evaluated, scored, or found to be a goal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Met {
+    /// The state. A state may be met twice, by both workers of a lazy search.
+    pub state: StateId,
+    /// How it was reached; `None` for the initial state. The parent was met before.
+    pub reached: Option<(StateId, ActionId)>,
+    /// What is thought of it.
+    pub verdict: Verdict,
+}
+
+/// What a search thinks of a state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// So far from the goal, by the first heuristic.
+    Estimate(f64),
+    /// So good by the learned score, on a scale of its own; less is better.
+    Score(i64),
+    /// No way leads to the goal.
+    DeadEnd,
+    /// It is a goal.
+    Goal,
+}
+
 /// Looks on and may end a computation. It is asked often: it should answer within nanoseconds.
 pub trait Watch {
     /// Shown the progress, says whether to stop.
@@ -67,6 +94,9 @@ pub trait Watch {
     fn room(&mut self, _bytes: usize) -> Option<Stop> {
         None
     }
+
+    /// Shown a state that a search of `task` has looked at.
+    fn met(&mut self, _task: &Task, _met: Met) {}
 }
 
 /// Never stops anything.

@@ -3,7 +3,7 @@
 use crate::runs::{Run, entries, fixture, homing, run};
 
 /// Commands that have something to do when called by their name alone.
-const WITHOUT_ARGUMENTS: [&str; 3] = ["man", "model list", "quickstart"];
+const WITHOUT_ARGUMENTS: [&str; 4] = ["man", "model list", "quickstart", "serve"];
 
 /// The words that call each command, from the names of the manual pages.
 fn all_commands() -> Vec<Vec<String>> {
@@ -47,6 +47,8 @@ fn help_texts() {
         ("help-evaluate-short", &["evaluate", "-h"]),
         ("help-experiment", &["experiment", "--help"]),
         ("help-report", &["report", "--help"]),
+        ("help-serve", &["serve", "--help"]),
+        ("help-view", &["view", "--help"]),
         ("help-completions", &["completions", "--help"]),
         ("help-man", &["man", "--help"]),
     ] {

@@ -55,6 +55,11 @@ impl Facts {
         facts
     }
 
+    /// All of them, in no order.
+    pub(super) fn atoms(&self) -> impl Iterator<Item = &Atom<ObjectId>> {
+        self.atoms.iter()
+    }
+
     pub(super) fn contains(&self, atom: &Atom<ObjectId>) -> bool {
         self.atoms.contains(atom)
     }

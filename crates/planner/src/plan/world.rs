@@ -24,7 +24,7 @@ struct Derivation {
 }
 
 /// A state under replay.
-pub(super) struct World<'a> {
+pub struct World<'a> {
     problem: &'a Problem,
     /// What is true, derived atoms included.
     facts: Facts,
@@ -99,6 +99,13 @@ impl<'a> World<'a> {
     /// Whether there is an object that a variable may stand for.
     pub(super) fn is_inhabited(&self, variable: &Parameter) -> bool {
         self.objects().any(|object| self.may_be(variable, object))
+    }
+
+    /// What is true, in order.
+    pub fn true_atoms(&self) -> Vec<&Atom<ObjectId>> {
+        let mut atoms: Vec<&Atom<ObjectId>> = self.facts.atoms().collect();
+        atoms.sort_by_key(|atom| (atom.predicate, &atom.arguments));
+        atoms
     }
 
     /// Whether a formula holds, given values of its free variables.

@@ -32,7 +32,7 @@ use crate::registry::StateId;
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
-use crate::watch::{Progress, Watch, ask_for_room};
+use crate::watch::{Met, Progress, Verdict, Watch, ask_for_room};
 
 /// Which worker found the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -319,6 +319,7 @@ impl<'a> Deferred<'a> {
         );
         self.limits = limits;
         if self.task.is_goal(self.visited.state(Visited::INITIAL)) {
+            self.show(Visited::INITIAL, Verdict::Goal, watch);
             return Outcome::Solved(Plan::from_actions(self.task, &[]));
         }
         if self.generator.is_none() {
@@ -337,6 +338,7 @@ impl<'a> Deferred<'a> {
             match turn {
                 Ok(Turn::GoOn) => {}
                 Ok(Turn::Goal(goal)) => {
+                    self.show(goal, Verdict::Goal, watch);
                     self.found_by = Some(match worker {
                         Worker::Guided => Finder::Guided,
                         Worker::Learned => Finder::Learned,
@@ -471,6 +473,9 @@ impl<'a> Deferred<'a> {
         let scorer = self.scorer.as_mut().expect("a learned worker has a scorer");
         scorer.enter(self.visited.state(id));
         let parent_score = scorer.scores()[lane.head()];
+        if part == 0 {
+            self.show(id, Verdict::Score(parent_score), watch);
+        }
         let all = self.applicable.len();
         let size = self.config.part.max(1);
         let in_parts = all > size;
@@ -592,7 +597,13 @@ impl<'a> Deferred<'a> {
         if self.visited.len() > stored && self.task.is_goal(self.visited.state(id)) {
             return Ok(Turn::Goal(id));
         }
-        if !self.evaluate(id)? {
+        let alive = self.evaluate(id)?;
+        let verdict = match self.evaluations.first() {
+            Some(first) if alive => Verdict::Estimate(first.estimate.finite().unwrap_or(0.0)),
+            _ => Verdict::DeadEnd,
+        };
+        self.show(id, verdict, watch);
+        if !alive {
             self.marks[id.index()] |= BY_GUIDED | BY_LEARNED | BY_TOLD;
             self.statistics.dead_ends += 1;
             self.charge(Worker::Guided, STORE_WORK);
@@ -758,6 +769,16 @@ impl<'a> Deferred<'a> {
             return Err(Limit::Evaluations);
         }
         Ok(())
+    }
+
+    /// Shows a state to the watch.
+    fn show(&self, state: StateId, verdict: Verdict, watch: &mut dyn Watch) {
+        let met = Met {
+            state,
+            reached: self.visited.reached_from(state),
+            verdict,
+        };
+        watch.met(self.task, met);
     }
 
     fn poll(&mut self, watch: &mut dyn Watch) -> Result<(), Limit> {

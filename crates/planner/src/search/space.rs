@@ -7,7 +7,7 @@ use crate::registry::{Registry, StateId};
 use crate::search::{Limit, Limits, Outcome, SearchResult, Statistics};
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
-use crate::watch::{Progress, Stop, Watch, ask_for_room};
+use crate::watch::{Met, Progress, Stop, Verdict, Watch, ask_for_room};
 
 /// How a state was reached.
 #[derive(Clone, Copy)]
@@ -111,18 +111,33 @@ impl<'a> SearchSpace<'a> {
             let evaluated = end.index() - from.index();
             assert_eq!(estimates.len(), evaluated, "one estimate a state");
             self.statistics.evaluations += (end.index() - next.index()) as u64;
-            for estimate in &estimates[next.index() - from.index()..] {
-                match estimate.finite() {
+            for index in next.index()..end.index() {
+                let estimate = estimates[index - from.index()].finite();
+                match estimate {
                     Some(value) if self.best.is_none_or(|best| value < best) => {
                         self.best = Some(value);
                     }
                     Some(_) => {}
                     None => self.statistics.dead_ends += 1,
                 }
+                let verdict = estimate.map_or(Verdict::DeadEnd, Verdict::Estimate);
+                self.show(StateId::from_index(index), verdict);
             }
             next = end;
         }
         Ok(())
+    }
+
+    /// Shows a state to the watch.
+    fn show(&mut self, state: StateId, verdict: Verdict) {
+        let step = self.steps[state.index()];
+        let reached = (state != INITIAL).then_some((step.parent, step.action));
+        let met = Met {
+            state,
+            reached,
+            verdict,
+        };
+        self.watch.met(self.task, met);
     }
 
     fn poll(&mut self) -> Result<(), Limit> {
@@ -248,7 +263,8 @@ impl<'a> SearchSpace<'a> {
         Plan::from_actions(self.task, &actions)
     }
 
-    pub(super) fn solved(self, goal: StateId, peak_open: u64) -> SearchResult {
+    pub(super) fn solved(mut self, goal: StateId, peak_open: u64) -> SearchResult {
+        self.show(goal, Verdict::Goal);
         let plan = self.plan(goal);
         self.end(Outcome::Solved(plan), peak_open)
     }

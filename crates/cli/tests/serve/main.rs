@@ -1,0 +1,9 @@
+//! `homing serve` as its clients see it.
+
+mod browser;
+mod client;
+mod debugger;
+mod hostile;
+mod load;
+mod protocols;
+mod view;

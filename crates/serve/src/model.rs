@@ -1,0 +1,67 @@
+//! What a model is, for its page.
+
+use homing::Error;
+use homing::models::SHIPPED;
+use homing_learner::{AnyModel, Signature};
+use serde_json::{Value, json};
+
+use crate::job::ModelPlace;
+
+/// So many features are told in words.
+const FEATURES: usize = 20;
+
+/// Tells what a model was trained on, how that went, and what it learnt.
+pub(crate) fn describe(place: &ModelPlace) -> Result<Value, Error> {
+    let model = match place {
+        ModelPlace::Shipped(name) => {
+            let shipped = SHIPPED.iter().find(|shipped| shipped.name == name);
+            let missing = || Error::Request(format!("no model `{name}` ships"));
+            shipped.ok_or_else(missing)?.load()?
+        }
+        ModelPlace::File(path) => homing::load_model(path)?,
+    };
+    Ok(match model {
+        AnyModel::Nlm(model) => {
+            let header = &model.header;
+            json!({
+                "learner": "nlm", "domain": header.domain, "seed": header.seed,
+                "revision": header.revision, "signature": signature(&header.signature),
+                "corrects": header.config.heuristic.name(), "steps": header.steps,
+                "goals": header.summary.goals, "episodes": header.summary.episodes,
+                "problems": header.summary.problems, "loss": header.summary.loss,
+                "parameters": model.parameters.len(), "config": header.config,
+            })
+        }
+        AnyModel::Counts(model) => {
+            let header = &model.header;
+            let report = &header.report;
+            let words = model.features_in_words(FEATURES).into_iter();
+            let features = words.map(|one| json!({"weights": one.weights, "text": one.text}));
+            let candidates = report.candidates.iter().enumerate().map(|(index, record)| {
+                json!({
+                    "name": record.name, "rounds": record.rounds, "heads": record.heads,
+                    "features": record.fit.features, "solved": record.solved,
+                    "ordered": record.fit.accuracy.iter().copied().fold(0.0, f64::max),
+                    "chosen": index == report.chosen,
+                })
+            });
+            json!({
+                "learner": "counts", "domain": header.domain, "seed": header.seed,
+                "revision": header.revision, "signature": signature(&header.signature),
+                "walked": report.data.walked, "states": report.data.states,
+                "too_large": report.data.too_large, "samples": report.data.samples,
+                "pairs": report.fit.pairs, "held_out": report.held_out,
+                "weights": model.function.weights().len(),
+                "candidates": candidates.collect::<Vec<_>>(),
+                "features": features.collect::<Vec<_>>(), "config": header.config,
+            })
+        }
+    })
+}
+
+fn signature(signature: &Signature) -> Value {
+    let shapes = |list: &[(String, usize)]| -> Vec<String> {
+        list.iter().map(|(name, n)| format!("{name}/{n}")).collect()
+    };
+    json!({"predicates": shapes(&signature.predicates), "actions": shapes(&signature.actions)})
+}
