@@ -22,8 +22,6 @@ pub(super) struct Context<'a> {
 /// Where the facts of a step come from.
 #[derive(Debug)]
 pub(super) enum Lookup {
-    /// All arguments are known: the fact is there or not.
-    Member,
     /// Some arguments are known: a list of an index.
     Index(IndexId, Vec<Term>),
     /// No argument is known: all facts.
@@ -32,6 +30,9 @@ pub(super) enum Lookup {
 
 #[derive(Debug)]
 pub(super) enum Step {
+    /// Look whether facts are there all of whose arguments are known, one literal after the other.
+    /// A rule may have many of these, and as many plans: they take little room.
+    Known(Vec<KnownLiteral>),
     /// Match a positive literal of the condition.
     Match {
         literal: usize,
@@ -47,6 +48,14 @@ pub(super) enum Step {
     Assign { parameter: usize, from: Term },
     /// Bind a parameter to each object of its type.
     Enumerate { parameter: usize },
+}
+
+/// A positive literal of the condition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownLiteral {
+    pub(super) literal: u32,
+    /// As of [`Step::Match`].
+    pub(super) not_trigger: bool,
 }
 
 /// A test on bound parameters.
@@ -237,24 +246,36 @@ impl Planner<'_, '_> {
                 }
             }
         }
-        let lookup = if binds.is_empty() {
-            Lookup::Member
-        } else if known.is_empty() {
+        let same_predicate = trigger.is_some_and(|trigger| {
+            self.rule.condition.literals[trigger].atom.predicate == atom.predicate
+        });
+        let not_trigger = same_predicate && trigger.is_some_and(|trigger| literal < trigger);
+        if binds.is_empty() {
+            let literal = KnownLiteral {
+                literal: literal as u32,
+                not_trigger,
+            };
+            if let Some(Step::Known(literals)) = self.plan.steps.last_mut() {
+                literals.push(literal);
+            } else {
+                self.plan.steps.push(Step::Known(vec![literal]));
+                self.bind(Vec::new());
+            }
+            return;
+        }
+        let lookup = if known.is_empty() {
             Lookup::All
         } else {
             let relation = &mut self.context.relations[atom.predicate.index()];
             Lookup::Index(relation.index_by(&known), key)
         };
-        let same_predicate = trigger.is_some_and(|trigger| {
-            self.rule.condition.literals[trigger].atom.predicate == atom.predicate
-        });
         let fresh = binds.iter().map(|&(_, parameter)| parameter).collect();
         self.plan.steps.push(Step::Match {
             literal,
             lookup,
             binds,
             repeats,
-            not_trigger: same_predicate && trigger.is_some_and(|trigger| literal < trigger),
+            not_trigger,
         });
         self.bind(fresh);
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use homing_pddl::Problem;
 use homing_pddl::model::{Atom, ObjectId, PredicateId, Term};
 
-use super::join::{Context, JoinPlan, Lookup, Step, Test};
+use super::join::{Context, JoinPlan, KnownLiteral, Lookup, Step, Test};
 use super::program::{Program, Rule};
 use super::relation::Relation;
 use crate::csr::Csr;
@@ -484,6 +484,32 @@ impl Join<'_> {
         })
     }
 
+    /// Whether the facts of literals are there all of whose arguments are known.
+    fn are_there(
+        &self,
+        literals: &[KnownLiteral],
+        scratch: &mut Scratch,
+        out: &mut Out<'_, '_>,
+    ) -> Result<bool, Stop> {
+        for (at, known) in literals.iter().enumerate() {
+            if at > 0 {
+                out.found.tried += 1;
+                out.pace.work(1)?;
+            }
+            let atom = &self.plans.rule.condition.literals[known.literal as usize].atom;
+            let relation = &self.relations[atom.predicate.index()];
+            scratch.fill_key(&atom.arguments);
+            let row = relation.find(&scratch.key);
+            let Some(row) = row.filter(|&row| row < relation.revealed()) else {
+                return Ok(false);
+            };
+            if known.not_trigger && Some(row) == self.trigger {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Tests what is bound before `step`, then does it and all that follow; every way through goes to
     /// `out`.
     fn go_on(&self, step: usize, scratch: &mut Scratch, out: &mut Out<'_, '_>) -> Result<(), Stop> {
@@ -503,6 +529,11 @@ impl Join<'_> {
             Step::Enumerate { parameter } => {
                 for &object in &self.plans.candidates[*parameter] {
                     scratch.bound[*parameter] = object;
+                    self.go_on(step + 1, scratch, out)?;
+                }
+            }
+            Step::Known(literals) => {
+                if self.are_there(literals, scratch, out)? {
                     self.go_on(step + 1, scratch, out)?;
                 }
             }
@@ -535,13 +566,6 @@ impl Join<'_> {
                     }
                 };
                 match lookup {
-                    Lookup::Member => {
-                        scratch.fill_key(&atom.arguments);
-                        let row = relation.find(&scratch.key);
-                        if let Some(row) = row.filter(|&row| row < relation.revealed()) {
-                            try_row(row, scratch)?;
-                        }
-                    }
                     Lookup::Index(index, terms) => {
                         scratch.fill_key(terms);
                         for &row in relation.look_up(*index, &scratch.key) {
