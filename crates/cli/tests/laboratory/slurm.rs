@@ -280,12 +280,16 @@ fn a_kill_a_lost_controller_and_a_drained_node_cost_no_record() {
     node.set("drain").ends_with(0);
     std::thread::sleep(Duration::from_secs(5));
     node.set("resume").ends_with(0);
-    // Tasks that were launched twice are held, and the node drained, until somebody looks.
+    // Tasks that were launched twice are held or put off, and the node drained, until somebody
+    // looks.
     node.wait("the queue is empty", || {
         let queue = node.queue();
-        if queue.iter().any(|line| line.contains("held")) {
+        let put_off = |line: &String| line.contains("held") || line.contains("BeginTime");
+        if queue.iter().any(put_off) {
             for id in node.succeeds("squeue", &["-h", "-r", "-o", "%i"]).lines() {
-                let _ = node.command("scontrol", &["release", id]);
+                let id = format!("jobid={id}");
+                let _ = node.command("scontrol", &["release", &id]);
+                let _ = node.command("scontrol", &["update", &id, "starttime=now"]);
             }
         }
         if node
