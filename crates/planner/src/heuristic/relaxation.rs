@@ -298,7 +298,7 @@ impl<'a> Relaxation<'a> {
             pass.best[prop.index()] = best(0, NO_ACTION);
             pass.queue.push(0, prop.0);
         }
-        let mut touched = (counters.len() + pass.best.len()) as u64 / 8;
+        let mut touched = (counters.len() + pass.best.len()) / 8;
         let mut settled = 0;
         let fire = |rule: u32, pre_cost: u32, pass: &mut Pass| {
             let Rule {
@@ -310,7 +310,7 @@ impl<'a> Relaxation<'a> {
             for &effect in &effects[first as usize..end as usize] {
                 pass.achieve(effect, cost, own_cost);
             }
-            u64::from(end - first)
+            (end - first) as usize
         };
         for &rule in &self.without_pre {
             touched += fire(rule, 0, pass);
@@ -331,11 +331,12 @@ impl<'a> Relaxation<'a> {
                     break;
                 }
             }
-            touched += (edges.row(prop).len() + needed_by.row(prop).len()) as u64;
-            for &Edge { own_cost, effect } in edges.row(prop) {
+            let (row, rules) = (edges.row(prop), needed_by.row(prop));
+            touched += row.len() + rules.len();
+            for &Edge { own_cost, effect } in row {
                 pass.achieve(effect, plus(cost, own_cost), own_cost);
             }
-            for &rule in needed_by.row(prop) {
+            for &rule in rules {
                 let counter = &mut counters[rule as usize];
                 counter.missing -= 1;
                 counter.cost = C::combine(counter.cost, cost);
@@ -344,7 +345,7 @@ impl<'a> Relaxation<'a> {
                 }
             }
         }
-        self.work += touched * TOUCH_WORK + settled * SETTLE_WORK;
+        self.work += touched as u64 * TOUCH_WORK + settled * SETTLE_WORK;
         goals == 0
     }
 
