@@ -115,8 +115,9 @@ pub(crate) fn tell(notice: &Notice) {
         )),
         Notice::FewWalked(data) => say(&format!(
             "homing: only {} of the problems could be walked through, {} are too large: what was \
-             learnt may say little; smaller problems help, and so may a larger --budget\n",
-            data.walked, data.too_large
+             learnt comes from them and from {} cut out of larger ones, and may say little; smaller \
+             problems help, and so may a larger --budget\n",
+            data.walked, data.too_large, data.cuts
         )),
         Notice::SelectsBySuite { taken, of, domain } => say(&format!(
             "homing: snapshots are tried on {taken} of the {of} problems of `homing generate --suite validation --domain {domain}`\n"

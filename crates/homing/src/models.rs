@@ -49,6 +49,14 @@ pub static SHIPPED: [Shipped; 18] = shipped![
 ];
 
 impl Shipped {
+    /// The text at the head of its file, whose length comes first.
+    fn header(&self) -> &'static str {
+        let (length, rest) = self.bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(0);
+        let text = rest.get(..length).unwrap_or_default();
+        std::str::from_utf8(text).unwrap_or_default()
+    }
+
     /// Reads it.
     ///
     /// # Errors
@@ -67,7 +75,8 @@ pub const AUTO: &str = "auto";
 pub fn find(domain: &Domain) -> Option<(Shipped, AnyModel)> {
     let mut fitting = SHIPPED.iter().filter_map(|shipped| {
         // Every action's name is in the file: most are told apart without reading them.
-        let named = |name: &str| contains(shipped.bytes, format!("[\\\"{name}\\\",").as_bytes());
+        let header = shipped.header();
+        let named = |name: &str| header.contains(&format!("[\\\"{name}\\\","));
         if !domain.actions.iter().all(|action| named(&action.name)) {
             return None;
         }
@@ -81,10 +90,6 @@ pub fn find(domain: &Domain) -> Option<(Shipped, AnyModel)> {
         return Some(first);
     }
     Some(fitting.find(is_named).unwrap_or(first))
-}
-
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]

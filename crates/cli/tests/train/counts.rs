@@ -200,10 +200,21 @@ fn problems_that_are_too_large_are_said_to_be() {
     ]
     .ends_with(0);
     let model = folder.path().join("m.safetensors");
-    run!["train", "--budget", "2", "--out", model, large]
+    let config = folder.path().join("c.toml");
+    std::fs::write(
+        &config,
+        "[data]\nkind = \"exact\"\ncut_from = 0\nstates = 1000\n",
+    )
+    .expect("a file");
+    run!["train", "--config", config, "--out", model, large]
         .ends_with(33)
         .says("no problem could be walked through: 3 too large")
         .says("give smaller problems");
+    // By itself, training cuts small ones out of them.
+    run!["train", "--budget", "2", "--out", model, large]
+        .ends_with(0)
+        .says("only 0 of the problems could be walked through, 3 are too large")
+        .says("cut out of larger ones");
     // A few small ones among them are used, with a word.
     let few = folder.path().join("few");
     run![
