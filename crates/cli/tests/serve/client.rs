@@ -11,13 +11,17 @@ use serde_json::{Value, json};
 pub(crate) struct Served {
     child: Child,
     pub(crate) port: u16,
+    /// For its temporary files: it is killed, and cannot remove them itself.
+    _folder: tempfile::TempDir,
 }
 
 impl Served {
     pub(crate) fn new(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
         let mut child = Command::new(env!("CARGO_BIN_EXE_homing"))
             .args(["serve", "--port", "0"])
             .args(arguments)
+            .env("TMPDIR", folder.path())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the command starts");
@@ -31,7 +35,11 @@ impl Served {
         let port = port
             .and_then(|port| port.parse().ok())
             .unwrap_or_else(|| panic!("{line}"));
-        Self { child, port }
+        Self {
+            child,
+            port,
+            _folder: folder,
+        }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
