@@ -113,6 +113,11 @@ pub(crate) fn tell(notice: &Notice) {
         Notice::ModelShips { name } => say(&format!(
             "homing has a model for this domain, {name}: --model auto takes it\n"
         )),
+        Notice::LowTrust { share } => say(&format!(
+            "homing: the model has seen {:.0} % of what is in this problem: what it says of the rest \
+             counts for nothing\n",
+            100.0 * share
+        )),
         Notice::FewWalked(data) => say(&format!(
             "homing: only {} of the problems could be walked through, {} are too large: what was \
              learnt comes from them and from {} cut out of larger ones, and may say little; smaller \

@@ -96,6 +96,11 @@ pub enum Notice {
         /// The model's name.
         name: &'static str,
     },
+    /// A model has seen little of what is in this problem.
+    LowTrust {
+        /// The share of what is in its initial state that the model has seen in training.
+        share: f64,
+    },
     /// Few of the training problems could be walked through, since many are too large.
     FewWalked(GatherReport),
     /// Snapshots are tried on problems of a suite.

@@ -26,6 +26,10 @@ use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::resident_bytes;
 use crate::underway::Underway;
 
+/// A model that has seen a smaller share of a problem than this is not to be trusted far: in
+/// problems of the kind it was trained on, it has seen all but a few in a thousand.
+const LEAST_TRUST: f64 = 0.95;
+
 /// A problem to solve, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -341,6 +345,12 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
                 reading,
                 grounding,
             });
+            if let Some(AnyModel::Counts(model)) = &model {
+                let share = model.trust_at_first(&task).share();
+                if share < LEAST_TRUST {
+                    observer.notice(&Notice::LowTrust { share });
+                }
+            }
             let limits = &request.limits;
             let mut result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
             let better = better(&task, &mut result, config, &underway, &mut watch, observer)?;

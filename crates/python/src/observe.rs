@@ -115,6 +115,13 @@ impl Observer for PythonObserver {
                     "{field} is raised to {value}, the least with which a network can read this domain"
                 ),
             ),
+            Notice::LowTrust { share } => self.log(
+                "warning",
+                &format!(
+                    "the model has seen {:.0} % of what is in this problem",
+                    100.0 * share
+                ),
+            ),
             Notice::FewWalked(data) => self.log(
                 "warning",
                 &format!(

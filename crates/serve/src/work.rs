@@ -326,6 +326,10 @@ impl Observer for Teller<'_> {
                 "{field} is raised to {value}, the least with which a network can read this domain"
             ),
             Notice::ModelShips { name } => format!("a model ships for this domain: {name}"),
+            Notice::LowTrust { share } => format!(
+                "the model has seen {:.0} % of what is in this problem",
+                100.0 * share
+            ),
             Notice::FewWalked(data) => format!(
                 "only {} of the problems could be walked through, {} are too large: smaller ones \
                  help",

@@ -234,3 +234,27 @@ fn problems_that_are_too_large_are_said_to_be() {
     .ends_with(0)
     .says("of the problems could be walked through");
 }
+
+#[test]
+fn a_model_that_has_seen_little_is_said_to() {
+    let folder = folder();
+    let tiny = folder.path().join("tiny");
+    run![
+        "generate", "blocks", "--blocks", "2", "--seeds", "0..4", "--out", tiny
+    ]
+    .ends_with(0);
+    let large = folder.path().join("large");
+    run![
+        "generate", "blocks", "--blocks", "20", "--seeds", "1", "--out", large
+    ]
+    .ends_with(0);
+    let config = folder.path().join("c.toml");
+    std::fs::write(&config, "[data]\nkind = \"exact\"\ncut_from = 0\n").expect("a file");
+    let model = folder.path().join("m.safetensors");
+    run!["train", "--config", config, "--out", model, tiny].ends_with(0);
+    run!["solve", "--model", model, large.join("20-s1.pddl")]
+        .ends_with(0)
+        .says("homing: the model has seen ");
+    let known = run!["solve", "--model", "auto", large.join("20-s1.pddl")].ends_with(0);
+    assert_eq!(known.stderr, "");
+}

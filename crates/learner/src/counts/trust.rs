@@ -36,6 +36,15 @@ impl Trust {
 impl CountsModel {
     /// How much of a task's colours it has seen, in the initial state and along a random walk.
     pub fn trust(&self, task: &Task) -> Trust {
+        self.trust_in(task, STATES)
+    }
+
+    /// The same in the initial state alone: cheap enough to look before every search.
+    pub fn trust_at_first(&self, task: &Task) -> Trust {
+        self.trust_in(task, 1)
+    }
+
+    fn trust_in(&self, task: &Task, states: usize) -> Trust {
         let function = &self.function;
         let rounds = function.spec().rounds + 1;
         let mut trust = Trust {
@@ -43,16 +52,20 @@ impl CountsModel {
             all: vec![0; rounds],
         };
         let mut counter = FeatureCounter::new(task, function.spec());
-        let generator = SuccessorGenerator::new(task);
+        let mut generator = None;
         let mut random = SplitMix64::new(0);
         let (mut state, mut actions) = (task.initial_state(), Vec::new());
-        for _ in 0..STATES {
+        for left in (0..states).rev() {
             counter.colour(&state);
             counter.for_each_node(|colour, node| {
                 let (Node::Object { round, .. } | Node::Atom { round, .. }) = node;
                 trust.all[round] += 1;
                 trust.known[round] += u64::from(function.has_seen(colour));
             });
+            if left == 0 {
+                break;
+            }
+            let generator = generator.get_or_insert_with(|| SuccessorGenerator::new(task));
             generator.applicable(&state, &mut actions);
             if actions.is_empty() {
                 state = task.initial_state();
