@@ -15,6 +15,7 @@ pub mod improve;
 mod invariants;
 mod names;
 mod plan;
+mod random;
 mod registry;
 pub mod search;
 mod successors;

@@ -8,6 +8,7 @@ use super::order::{Together, reorder};
 use super::trace::{Needed, is_plan, price, states};
 use super::window::{Found, Window, WindowSearch};
 use crate::heuristic::Costs;
+use crate::random::Random;
 use crate::search::Limit;
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
@@ -136,7 +137,7 @@ pub struct Improver<'a> {
     pending: Vec<Range<usize>>,
     improved_in_round: bool,
     improved: bool,
-    random: u64,
+    random: Random,
     statistics: ImproveStatistics,
     own_work: u64,
 }
@@ -165,7 +166,7 @@ impl<'a> Improver<'a> {
             pending: Vec::new(),
             improved_in_round: false,
             improved: false,
-            random: seed,
+            random: Random::new(seed),
             statistics: ImproveStatistics::default(),
             own_work: task.action_count() as u64 * BUILD_WORK,
         }
@@ -344,12 +345,12 @@ impl<'a> Improver<'a> {
     /// Draws some objects and lets the actions that have them stand together.
     fn focus(&mut self) -> Range<usize> {
         let mut objects = Vec::new();
-        let drawn = 1 + self.below(2);
+        let drawn = 1 + self.random.below(2);
         for _ in 0..drawn {
-            let index = self.below(self.plan.len());
+            let index = self.random.below(self.plan.len());
             let arguments = self.task.arguments(self.plan[index]);
             if !arguments.is_empty() {
-                objects.push(arguments[self.below(arguments.len())]);
+                objects.push(arguments[self.random.below(arguments.len())]);
             }
         }
         let (task, plan) = (self.task, self.plan.clone());
@@ -358,15 +359,5 @@ impl<'a> Improver<'a> {
             arguments.any(|argument| objects.contains(argument))
         };
         self.take_order(&Together::Chosen(&is_chosen))
-    }
-
-    /// SplitMix64, below a bound.
-    fn below(&mut self, bound: usize) -> usize {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * bound as u128) >> 64) as usize
     }
 }

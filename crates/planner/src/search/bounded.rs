@@ -8,7 +8,7 @@
 //!
 //! A plan that was found becomes the bound, and the search can go on from there.
 
-use super::queue::{KeyQueue, Waiting};
+use super::queue::{KeyQueue, LIST_WORK, QUEUE_WORK, STORE_WORK, Waiting};
 use super::{Limit, Statistics};
 use crate::heuristic::{Costs, Evaluation, Heuristic, Node};
 use crate::registry::StateId;
@@ -19,17 +19,6 @@ use crate::watch::{Progress, Watch};
 
 /// How far ahead queues of preferred actions get on a new best estimate, in turns.
 const BOOST: i64 = 1000;
-
-/// Rough nanoseconds of building and storing a state, of listing a successor, and of queueing one.
-const STORE_WORK: u64 = 250;
-const LIST_WORK: u64 = 15;
-const QUEUE_WORK: u64 = 25;
-
-/// The step to the initial state.
-const ROOT: Waiting = Waiting {
-    parent: StateId(u32::MAX),
-    action: ActionId(u32::MAX),
-};
 
 /// What came of running a [`Bounded`] search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +91,7 @@ impl<'a> Bounded<'a> {
                 });
             }
         }
-        queues[0].steps.push(0, ROOT);
+        queues[0].steps.push(0, Waiting::ROOT);
         Self {
             task,
             generator,
@@ -195,7 +184,7 @@ impl<'a> Bounded<'a> {
 
     /// The state that a step leads to, if it is new or reached at less cost, and below the bound.
     fn take(&mut self, step: Waiting) -> Option<StateId> {
-        if step == ROOT {
+        if step == Waiting::ROOT {
             return (self.bound > 0).then_some(Visited::INITIAL);
         }
         let own_cost = u64::from(self.costs.of(self.task, step.action));

@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::queue::{KeyQueue, ScoreQueue, TypeQueue, Waiting};
+use super::queue::{KeyQueue, LIST_WORK, QUEUE_WORK, STORE_WORK, ScoreQueue, TypeQueue, Waiting};
 use super::scorer::{SCORER_HEADS, SuccessorScorer};
 use super::{Limit, Limits, Outcome, Statistics};
 use crate::heuristic::{Evaluation, Heuristic, Node};
@@ -74,11 +74,6 @@ impl Default for DeferredConfig {
     }
 }
 
-/// Rough nanoseconds of building and storing a state, of listing a successor, and of queueing one.
-const STORE_WORK: u64 = 250;
-const LIST_WORK: u64 = 15;
-const QUEUE_WORK: u64 = 25;
-
 /// The watch is asked again after so many successors of one state.
 const POLL_EVERY: usize = 1024;
 
@@ -91,12 +86,6 @@ const IN_PARTS: u8 = 4;
 /// The same two for what the learned worker was told of.
 const BY_TOLD: u8 = 8;
 const TOLD_IN_PARTS: u8 = 16;
-
-/// The step to the initial state.
-const ROOT: Waiting = Waiting {
-    parent: StateId(u32::MAX),
-    action: ActionId(u32::MAX),
-};
 
 /// An action with this bit is no action: it says which part of its parent's successors is next.
 const PART: u32 = 1 << 31;
@@ -263,7 +252,7 @@ impl<'a> Deferred<'a> {
         self.work = [0; 2];
         for queue in &mut self.learned {
             *queue = ScoreQueue::default();
-            queue.push(0, ROOT);
+            queue.push(0, Waiting::ROOT);
         }
         self.told = ScoreQueue::default();
         for mark in &mut self.marks {
@@ -382,7 +371,7 @@ impl<'a> Deferred<'a> {
     /// Takes the step that waits and stores its state; the state, and the part of its successors
     /// that is next.
     fn take(&mut self, step: Waiting) -> (StateId, Option<usize>) {
-        if step == ROOT {
+        if step == Waiting::ROOT {
             return (Visited::INITIAL, None);
         }
         if step.action.0 & PART != 0 {
@@ -819,7 +808,7 @@ impl GuidedQueue {
 
     fn push_root(&mut self) {
         if let GuidedKind::Estimate { queue, .. } = &mut self.kind {
-            queue.push(0, ROOT);
+            queue.push(0, Waiting::ROOT);
         }
     }
 }

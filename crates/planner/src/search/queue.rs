@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
+use crate::random::Random;
 use crate::registry::StateId;
 use crate::task::ActionId;
 
@@ -15,6 +16,19 @@ pub(super) struct Waiting {
     pub(super) parent: StateId,
     pub(super) action: ActionId,
 }
+
+impl Waiting {
+    /// The step to the initial state.
+    pub(super) const ROOT: Self = Self {
+        parent: StateId(u32::MAX),
+        action: ActionId(u32::MAX),
+    };
+}
+
+/// Rough nanoseconds of building and storing a state, of listing a successor, and of queueing one.
+pub(super) const STORE_WORK: u64 = 250;
+pub(super) const LIST_WORK: u64 = 15;
+pub(super) const QUEUE_WORK: u64 = 25;
 
 /// Steps by a small whole key: heuristics with whole estimates.
 #[derive(Default)]
@@ -168,7 +182,7 @@ impl ScoreQueue {
 pub(super) struct TypeQueue {
     places: HashMap<Type, usize>,
     types: Vec<(Type, Vec<Waiting>)>,
-    random: u64,
+    random: Random,
 }
 
 /// What makes two states alike: their estimate, and how deep they are.
@@ -179,18 +193,8 @@ impl TypeQueue {
         Self {
             places: HashMap::new(),
             types: Vec::new(),
-            random: seed,
+            random: Random::new(seed),
         }
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        // SplitMix64: one addition and three mixing steps.
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * bound as u128) >> 64) as usize
     }
 
     pub(super) fn push(&mut self, key: Type, step: Waiting) {
@@ -206,8 +210,8 @@ impl TypeQueue {
         if self.types.is_empty() {
             return None;
         }
-        let place = self.below(self.types.len());
-        let index = self.below(self.types[place].1.len());
+        let place = self.random.below(self.types.len());
+        let index = self.random.below(self.types[place].1.len());
         let steps = &mut self.types[place].1;
         let step = steps.swap_remove(index);
         if steps.is_empty() {
@@ -262,7 +266,7 @@ mod tests {
 
     #[test]
     fn lists_leave_as_single_steps_would() {
-        let mut random = TypeQueue::new(7);
+        let mut random = Random::new(7);
         let (mut lists, mut expected) = (ScoreQueue::default(), Vec::new());
         let mut found = Vec::new();
         for parent in 0..60 {

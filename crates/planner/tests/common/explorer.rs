@@ -220,22 +220,9 @@ impl Space {
         Some(space)
     }
 
-    /// h*(s) of every state, by relaxing all edges until nothing changes.
+    /// h*(s) of every state.
     pub fn perfect(&self) -> Vec<Option<u64>> {
-        let mut h: Vec<Option<u64>> = self.goals.iter().map(|&goal| goal.then_some(0)).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &(from, to, cost) in &self.edges {
-                if let Some(way) = h[to].map(|rest| rest + cost)
-                    && h[from].is_none_or(|known| way < known)
-                {
-                    h[from] = Some(way);
-                    changed = true;
-                }
-            }
-        }
-        h
+        perfect(&self.goals, &self.edges)
     }
 }
 
@@ -297,4 +284,22 @@ pub fn replay(problem: &Problem, steps: &[Step]) -> Replay {
     } else {
         Replay::MissesGoal
     }
+}
+
+/// h*(s) of every state, by relaxing all edges (from, to, cost) until nothing changes.
+pub fn perfect(goals: &[bool], edges: &[(usize, usize, u64)]) -> Vec<Option<u64>> {
+    let mut h: Vec<Option<u64>> = goals.iter().map(|&goal| goal.then_some(0)).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &(from, to, cost) in edges {
+            if let Some(way) = h[to].map(|rest| rest + cost)
+                && h[from].is_none_or(|known| way < known)
+            {
+                h[from] = Some(way);
+                changed = true;
+            }
+        }
+    }
+    h
 }

@@ -388,21 +388,8 @@ impl PlainSpace {
         Some(space)
     }
 
-    /// h*(s) of every state, by relaxing all edges until nothing changes.
+    /// h*(s) of every state.
     pub fn perfect(&self) -> Vec<Option<u64>> {
-        let mut h: Vec<Option<u64>> = self.goals.iter().map(|&goal| goal.then_some(0)).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &(from, to, cost) in &self.edges {
-                if let Some(way) = h[to].map(|rest| rest + cost)
-                    && h[from].is_none_or(|known| way < known)
-                {
-                    h[from] = Some(way);
-                    changed = true;
-                }
-            }
-        }
-        h
+        explorer::perfect(&self.goals, &self.edges)
     }
 }
