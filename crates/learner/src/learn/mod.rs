@@ -355,11 +355,11 @@ fn candidates(
             });
         }
     }
-    let all = examples.walked.and(&examples.cuts);
     let mut candidates = Vec::new();
     for plan in plans {
-        let set = if plan.cuts { &all } else { &examples.walked };
-        let set = set.with_samples(plan.samples);
+        let sets = [&examples.walked, &examples.cuts];
+        let sets = if plan.cuts { &sets[..] } else { &sets[..1] };
+        let set = TrainingSet::with_samples(sets, plan.samples);
         let (fitted, fit) = fit_one(tasks, &set, &plan, function, ranking);
         tell(&LearnProgress::Fitted {
             name: plan.name.to_owned(),

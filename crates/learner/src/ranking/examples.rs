@@ -64,17 +64,10 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
-    /// All of these and of others.
-    pub(crate) fn and(&self, others: &Self) -> Self {
-        let problems = self.problems.iter().chain(&others.problems);
-        Self {
-            problems: problems.cloned().collect(),
-        }
-    }
-
-    /// The same with the first `count` samples of each problem.
-    pub(crate) fn with_samples(&self, count: usize) -> Self {
-        let problems = self.problems.iter().map(|problem| TrainingProblem {
+    /// The problems of some sets, each with its first `count` samples.
+    pub(crate) fn with_samples(sets: &[&Self], count: usize) -> Self {
+        let problems = sets.iter().flat_map(|set| &set.problems);
+        let problems = problems.map(|problem| TrainingProblem {
             task: Arc::clone(&problem.task),
             samples: problem.samples.iter().take(count).cloned().collect(),
         });
