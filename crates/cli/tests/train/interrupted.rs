@@ -183,6 +183,48 @@ fn ctrl_c_writes_a_checkpoint_to_go_on_from() {
 }
 
 #[test]
+fn a_memory_limit_writes_a_checkpoint_and_more_memory_comes_to_the_same_model() {
+    let folder = folder();
+    let calm = folder.path().join("calm.safetensors");
+    run_with(arguments_of(&calm, &[])).ends_with(0);
+    let model = folder.path().join("m.safetensors");
+    let checkpoint = folder.path().join("m.checkpoint");
+    // Any process is larger than this, and by less than what may be passed before it is cut off.
+    let run = run_with(arguments_of(&model, &["--memory-limit", "4M"])).ends_with(22);
+    let run = run.says("homing: the memory limit was reached at step 0; --resume goes on from ");
+    let run = run.says(" with a larger --memory-limit\n");
+    assert_eq!(run.stdout, "");
+    assert!(checkpoint.exists() && !model.exists());
+    let more = ["--resume", "--memory-limit", "2G"];
+    run_with(arguments_of(&model, &more)).ends_with(0);
+    assert!(bytes(&model) == bytes(&calm));
+    assert!(!checkpoint.exists());
+
+    // What passes its limit by far is cut off where it stands.
+    let run = run_with(arguments_of(
+        &calm,
+        &["--memory-limit", "1K", "--batch-size", "4000"],
+    ));
+    assert_eq!(run.code, Some(22), "{run:#?}");
+    assert!(
+        run.stderr.contains("the memory limit was reached"),
+        "{run:#?}"
+    );
+
+    // By ranking there is no checkpoint.
+    let ranked = folder.path().join("r.safetensors");
+    let small = fixture("valid/blocks");
+    let mut arguments: Vec<std::ffi::OsString> = ["train", "--memory-limit", "1M", "--out"]
+        .map(Into::into)
+        .to_vec();
+    arguments.extend([ranked.clone().into(), small.into()]);
+    run_with(arguments)
+        .ends_with(22)
+        .says("homing: the memory limit was reached");
+    assert!(!ranked.exists());
+}
+
+#[test]
 fn several_seeds_are_stopped_and_go_on() {
     let folder = folder();
     let calm = folder.path().join("calm");
