@@ -109,7 +109,8 @@ impl Tree {
             ":predicates" => self.shapes(NameKind::Predicate, list, all),
             ":functions" => self.shapes(NameKind::Function, list, all),
             ":action" => {
-                if let Some(name) = self.children(list).nth(1) {
+                let name = self.children(list).nth(1);
+                if let Some(name) = name.filter(|&name| self.kind(name) == Kind::Name) {
                     let text = format!("(:action {} {})", self.text(name), self.parameters(list));
                     self.declare(NameKind::Action, name, text, None, all);
                 }
@@ -134,7 +135,7 @@ impl Tree {
     fn shapes(&self, kind: NameKind, list: NodeId, all: &mut Vec<Declaration>) {
         for shape in self.children(list).skip(1) {
             let name = self.children(shape).next();
-            if let Some(name) = name.filter(|_| self.kind(shape) == Kind::List) {
+            if let Some(name) = name.filter(|&name| self.kind(name) == Kind::Name) {
                 self.declare(kind, name, self.in_one_line(shape), None, all);
             }
         }
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!((span.start, word.as_str()), (at("A))"), "a"));
         assert_eq!(tree.word_at(at("(:init")), None);
         // Text that is cut off has its names, too.
-        assert_eq!(declared(&text[..40]).len(), 1);
+        assert_eq!(declared(&text[..43]).len(), 1);
         assert_eq!(declared(""), []);
     }
 }
