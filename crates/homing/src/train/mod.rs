@@ -17,7 +17,7 @@ use homing_lab::layout::ModelFiles;
 use homing_learner::{
     Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
 };
-use homing_planner::{GroundError, Task, ground};
+use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
@@ -29,7 +29,7 @@ use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
 use crate::model::load_network;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes};
+use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
 pub use self::log::{LogLine, read_log};
@@ -59,6 +59,9 @@ pub struct TrainRequest {
     /// Vector instructions of a network; the best the processor has by default.
     #[serde(default, with = "simd_name")]
     pub simd: Option<Simd>,
+    /// Bytes of memory at the most; no part of what decides the model.
+    #[serde(default)]
+    pub memory_limit: Option<u64>,
 }
 
 impl TrainRequest {
@@ -72,6 +75,7 @@ impl TrainRequest {
             resume: false,
             threads: None,
             simd: None,
+            memory_limit: None,
         }
     }
 }
@@ -274,7 +278,24 @@ pub enum TrainEnd {
         steps: u64,
         /// What it can go on from; `None` where it begins again.
         checkpoint: Option<PathBuf>,
+        /// What ended it.
+        by: Stop,
     },
+}
+
+/// The end of a run whose problems were not even read; any other error stays one.
+fn stopped_reading(error: Error) -> Result<TrainEnd, Error> {
+    match error {
+        Error::Ground {
+            error: GroundError::Stopped { stop: by, .. },
+            ..
+        } if by == Stop::Memory => Ok(TrainEnd::Stopped {
+            steps: 0,
+            checkpoint: None,
+            by,
+        }),
+        error => Err(error),
+    }
 }
 
 /// A run of either kind, loaded.
@@ -307,7 +328,10 @@ impl<'a> Prepared<'a> {
 ///
 /// If the problems or settings are of no use, or a file cannot be written.
 pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
-    let session = Prepared::load(request, observer)?;
+    let session = match Prepared::load(request, observer) {
+        Ok(session) => session,
+        Err(error) => return stopped_reading(error),
+    };
     let files = ModelFiles::of(&request.model);
     let compute = compute(request.threads, request.simd);
     session.train(&files, request.seed, compute)
@@ -325,7 +349,14 @@ pub fn train_seeds(
     observer: &dyn Observer,
     each: &(dyn Fn(&TrainEnd) + Sync),
 ) -> Result<Vec<TrainEnd>, Error> {
-    let session = Prepared::load(request, observer)?;
+    let session = match Prepared::load(request, observer) {
+        Ok(session) => session,
+        Err(error) => {
+            let end = stopped_reading(error)?;
+            each(&end);
+            return Ok(vec![end]);
+        }
+    };
     make_folder(&request.model)?;
     let runs: Vec<(u64, ModelFiles)> = seeds
         .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
@@ -374,7 +405,7 @@ pub struct LoadedTasks {
 }
 
 /// Reads and grounds every problem; those without a plan are left out with a notice. Where no domain
-/// is named and none is beside the problems, it is `otherwise`.
+/// is named and none is beside the problems, it is `otherwise`. Past `memory_limit` bytes it stops.
 ///
 /// # Errors
 ///
@@ -382,13 +413,14 @@ pub struct LoadedTasks {
 pub fn load_tasks(
     files: &[PathBuf],
     otherwise: Option<&Path>,
+    memory_limit: Option<u64>,
     observer: &dyn Observer,
 ) -> Result<LoadedTasks, Error> {
     let files = ProblemFiles::find(files, otherwise)?;
     let mut tasks = Vec::new();
     for path in &files.problems {
         let problem = load_problem(&files.domain, path)?.value;
-        match ground(&problem, &mut LimitWatch::new(None, None, observer)) {
+        match ground(&problem, &mut LimitWatch::new(None, memory_limit, observer)) {
             Ok(task) => tasks.push(Arc::new(task)),
             Err(error @ GroundError::Unsolvable { .. }) => {
                 observer.notice(&Notice::LeftOut {
@@ -467,13 +499,14 @@ impl<'a> Session<'a> {
         training: &'a NlmTraining,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, observer)?;
+        let memory = request.memory_limit;
+        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, memory, observer)?;
         let mut config = training.config.clone();
         raise_to_fit(&mut config, training.may_raise, &tasks, observer);
         let validation = match &training.select {
             Some(config) => Some(Validation {
                 config,
-                tasks: config.problems.load(&domain, &tasks, observer)?,
+                tasks: config.problems.load(&domain, &tasks, memory, observer)?,
             }),
             None => None,
         };
@@ -520,15 +553,21 @@ impl<'a> Session<'a> {
         } else {
             None
         };
-        while trainer.steps() < self.config.steps && !self.observer.stopped() {
+        let gauge = MemoryGauge::default();
+        let mut stop = self.stop(&gauge);
+        while trainer.steps() < self.config.steps && stop.is_none() {
             self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
+            stop = self.stop(&gauge);
         }
-        if self.observer.stopped() {
+        // A run whose last step is done needs no more memory.
+        let done = trainer.steps() >= self.config.steps;
+        if let Some(by) = stop.filter(|&by| !done || by == Stop::Interrupted) {
             self.observer.finishing();
             save(&trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),
                 checkpoint: Some(checkpoint),
+                by,
             });
         }
         if let Some(log) = &mut log {
@@ -545,6 +584,15 @@ impl<'a> Session<'a> {
         let _ = std::fs::remove_file(files.best());
         let record = NlmRecord::new(files, &model, trainer.timings())?;
         Ok(TrainEnd::Trained(TrainRecord::Nlm(Box::new(record))))
+    }
+
+    /// Why a run is to end before its time, if it is.
+    fn stop(&self, gauge: &MemoryGauge) -> Option<Stop> {
+        if self.observer.stopped() {
+            return Some(Stop::Interrupted);
+        }
+        let limit = self.request.memory_limit?;
+        (gauge.resident()? > limit).then_some(Stop::Memory)
     }
 
     /// A trainer at the start of a run, or where its checkpoint is.
