@@ -359,6 +359,7 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
                         (header.config.heuristic.name(), header.seed, header.steps)
                     }
                     AnyModel::Counts(model) => (ValueKind::Counts.name(), model.header.seed, 0),
+                    AnyModel::Hgn(model) => (ValueKind::Hgn.name(), model.header.seed, 0),
                 };
                 loaded.push(LoadedModel {
                     file: file.clone(),

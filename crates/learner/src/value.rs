@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::compute::Compute;
 use crate::container::Opened;
 use crate::counts::{CountsHeuristic, CountsModel};
+use crate::hgn::{HgnHeuristic, HgnModel};
 use crate::learned::Learned;
 use crate::model::{Model, ModelError};
 use crate::signature::{Difference, Signature};
@@ -36,17 +37,20 @@ pub enum ValueKind {
     Nlm,
     /// Counts of colours: [`CountsModel`].
     Counts,
+    /// A hypergraph network, one of the paper's baselines: [`HgnModel`].
+    Hgn,
 }
 
 impl ValueKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Nlm, Self::Counts];
+    pub const ALL: [Self; 3] = [Self::Nlm, Self::Counts, Self::Hgn];
 
     /// Its name, as files and users write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nlm => "nlm",
             Self::Counts => "counts",
+            Self::Hgn => "hgn",
         }
     }
 }
@@ -125,6 +129,8 @@ pub enum AnyModel {
     Nlm(Box<Model>),
     /// Counts of colours.
     Counts(Box<CountsModel>),
+    /// A hypergraph network.
+    Hgn(Box<HgnModel>),
 }
 
 impl AnyModel {
@@ -139,6 +145,7 @@ impl AnyModel {
             ValueKind::Counts => {
                 CountsModel::from_file(bytes).map(|model| Self::Counts(Box::new(model)))
             }
+            ValueKind::Hgn => HgnModel::from_file(bytes).map(|model| Self::Hgn(Box::new(model))),
         }
     }
 
@@ -147,6 +154,7 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &model.header.domain,
             Self::Counts(model) => &model.header.domain,
+            Self::Hgn(model) => &model.header.domain,
         }
     }
 
@@ -155,6 +163,7 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &**model,
             Self::Counts(model) => &**model,
+            Self::Hgn(model) => &**model,
         }
     }
 }
@@ -168,6 +177,12 @@ impl From<Model> for AnyModel {
 impl From<CountsModel> for AnyModel {
     fn from(model: CountsModel) -> Self {
         Self::Counts(Box::new(model))
+    }
+}
+
+impl From<HgnModel> for AnyModel {
+    fn from(model: HgnModel) -> Self {
+        Self::Hgn(Box::new(model))
     }
 }
 
@@ -250,6 +265,44 @@ impl ValueFunction for CountsModel {
         // A score that lacks the classical heuristics it is to correct is none.
         let alone = self.function.heuristics().is_empty();
         Ok(alone.then(|| self.function.scorer(task)))
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>, ModelError> {
+        Self::to_file(self)
+    }
+}
+
+impl ValueFunction for HgnModel {
+    fn kind(&self) -> ValueKind {
+        ValueKind::Hgn
+    }
+
+    fn domain(&self) -> &str {
+        &self.header.domain
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.header.signature
+    }
+
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
+        Self::check_domain(self, domain)
+    }
+
+    fn heuristic<'t>(
+        &self,
+        task: &'t Task,
+        compute: Compute,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
+        Ok(Box::new(HgnHeuristic::new(self, task, compute)?))
+    }
+
+    fn scorer<'t>(
+        &self,
+        task: &'t Task,
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
+        Self::check_domain(self, &task.problem().domain)?;
+        Ok(None)
     }
 
     fn to_file(&self) -> Result<Vec<u8>, ModelError> {

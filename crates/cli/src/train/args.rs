@@ -117,7 +117,8 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// nlm: write a checkpoint every so many steps; 0: only when interrupted [default: 1000]
+    /// nlm, hgn: write a checkpoint every so many steps (hgn: epochs); 0: only when interrupted
+    /// [default: 1000; hgn: 10]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) checkpoint_every: Option<u64>,
 
@@ -132,7 +133,7 @@ pub(crate) struct Train {
     )]
     pub(crate) budget: Option<f64>,
 
-    /// Take a model that is there with these settings; nlm: go on from the checkpoint beside it
+    /// Take a model that is there with these settings; nlm, hgn: go on from the checkpoint beside it
     #[arg(long, help_heading = "The run")]
     pub(crate) resume: bool,
 
@@ -334,12 +335,16 @@ impl Settings {
 }
 
 impl Train {
-    /// The first option given that is of use to the network's training only, as it is written.
-    pub(super) fn of_the_network(&self) -> Option<String> {
+    /// The first option given that is of use to the network's training only, as it is written;
+    /// that of checkpoints aside, where the learner has some too.
+    pub(super) fn of_the_network(&self, has_checkpoints: bool) -> Option<String> {
         let written = |field: &str| format!("--{}", field.replace('_', "-"));
         let others = [
             (self.no_log, "no_log"),
-            (self.checkpoint_every.is_some(), "checkpoint_every"),
+            (
+                self.checkpoint_every.is_some() && !has_checkpoints,
+                "checkpoint_every",
+            ),
             (self.select.is_some(), "select"),
             (self.select_every.is_some(), "select_every"),
             (self.select_evaluations.is_some(), "select_evaluations"),
@@ -369,8 +374,9 @@ fn learner_parser() -> impl TypedValueParser<Value = ValueKind> {
     let help = |kind| match kind {
         ValueKind::Counts => "Counts of what is locally true, learnt by ranking, in seconds",
         ValueKind::Nlm => "The paper's network, a correction to a heuristic, in minutes or hours",
+        ValueKind::Hgn => "A hypergraph network on optimal plans, a baseline of the paper",
     };
-    let words = [ValueKind::Counts, ValueKind::Nlm];
+    let words = [ValueKind::Counts, ValueKind::Nlm, ValueKind::Hgn];
     PossibleValuesParser::new(words.map(|kind| PossibleValue::new(kind.name()).help(help(kind))))
         .try_map(|word| serde_json::from_value(serde_json::Value::String(word)))
 }

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 
 use homing::input::{ProblemFiles, load_domain, read_bytes};
 use homing::train::{
-    CountsRecord, DEFAULT_BUDGET, LoadedTasks, MayRaise, NlmRecord, SelectionProblems, load_tasks,
-    raise_to_fit, train_seeds, within_budget,
+    CountsRecord, DEFAULT_BUDGET, HgnRecord, HgnTraining, LoadedTasks, MayRaise, NlmRecord,
+    SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
 };
 use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
 use homing_lab::layout::MODEL_EXTENSION;
@@ -21,6 +21,7 @@ use homing_planner::Stop;
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
+use crate::model::folds;
 use crate::output::{print, say};
 use crate::watch::{MEMORY, catch_interrupts_within, interrupted};
 use args::{Preset, Train};
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     let (files, learner) = learner(arguments)?;
     let runs = arguments.seeds.clone().map_or(1, Iterator::count);
     let steps = match &learner {
-        Learner::Counts(_) => 0,
+        Learner::Counts(_) | Learner::Hgn(_) => 0,
         Learner::Nlm(training) => training.config.steps,
     };
     let progress = Progress::new(runs, steps);
@@ -126,7 +127,7 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
     let bad = |message: String| Err(Failure::because(Exit::BadInput, message));
     match arguments.learner {
         ValueKind::Counts => {
-            if let Some(option) = arguments.of_the_network() {
+            if let Some(option) = arguments.of_the_network(false) {
                 return bad(format!(
                     "{option} is for the paper's network: add --learner nlm"
                 ));
@@ -160,22 +161,29 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             };
             Ok((files, Learner::Nlm(Box::new(training))))
         }
+        ValueKind::Hgn => {
+            let of_network = arguments.of_the_network(true);
+            let of_counts = || arguments.of_counts().map(str::to_owned);
+            if let Some(option) = of_network.or_else(of_counts) {
+                return bad(format!("{option} is not for --learner hgn"));
+            }
+            if arguments.heuristic.is_some() {
+                return bad("--heuristic is not for --learner hgn".to_owned());
+            }
+            let usual = HgnTraining::default();
+            let training = HgnTraining {
+                config: over(&usual.config, arguments)?,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+            };
+            Ok((&arguments.files, Learner::Hgn(Box::new(training))))
+        }
     }
 }
 
 /// Budget, then file, then flags.
 fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
-    let mut config = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
-    if let Some(path) = &arguments.config {
-        let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
-        let bad = |error: &dyn std::fmt::Display| {
-            Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
-        };
-        let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
-        let mut whole = toml::Table::try_from(&config)?;
-        put_over(&mut whole, file);
-        config = whole.try_into().map_err(|error| bad(&error))?;
-    }
+    let usual = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
+    let mut config = over(&usual, arguments)?;
     let FunctionConfig::Counts(function) = &mut config.function;
     if let Some(heuristic) = arguments.heuristic {
         function.heuristics = vec![heuristic];
@@ -184,6 +192,24 @@ fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
         function.rounds = rounds;
     }
     Ok(config)
+}
+
+/// Settings, with those of the file of `--config` over them.
+fn over<T>(usual: &T, arguments: &Train) -> anyhow::Result<T>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Clone,
+{
+    let Some(path) = &arguments.config else {
+        return Ok(usual.clone());
+    };
+    let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
+    let bad = |error: &dyn std::fmt::Display| {
+        Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
+    };
+    let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
+    let mut whole = toml::Table::try_from(usual)?;
+    put_over(&mut whole, file);
+    whole.try_into().map_err(|error| bad(&error))
 }
 
 /// Puts the fields of a table over those of another, table by table.
@@ -261,6 +287,7 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
         }
         TrainEnd::Trained(TrainRecord::Counts(record)) => print(&of_counts(record)),
         TrainEnd::Trained(TrainRecord::Nlm(record)) => print(&line(record)),
+        TrainEnd::Trained(TrainRecord::Hgn(record)) => print(&of_hypergraph(record)),
         TrainEnd::AlreadyThere(record) => {
             say(&format!(
                 "homing: {} is there already, trained with these settings\n",
@@ -300,6 +327,20 @@ fn line(record: &NlmRecord) -> String {
         record.loss,
         record.network_seconds,
         record.planning_seconds,
+    )
+}
+
+fn of_hypergraph(record: &HgnRecord) -> String {
+    let report = &record.report;
+    format!(
+        "{} states of {} optimal plans\n\n{}\n{}: seed {}, {} parameters, {:.1} s\n",
+        report.labels.samples,
+        report.labels.solved,
+        folds(report),
+        record.model,
+        record.seed,
+        integer(record.parameters),
+        record.seconds,
     )
 }
 

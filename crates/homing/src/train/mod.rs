@@ -1,7 +1,8 @@
-//! Training: a request, the run, and the record of it. By ranking (`counts`), or the paper's network
-//! with its log, checkpoints and selection.
+//! Training: a request, the run, and the record of it. By ranking (`counts`), the paper's network
+//! with its log, checkpoints and selection, or a hypergraph network (`hgn`).
 
 mod counts;
+mod hgn;
 mod log;
 mod select;
 mod validation;
@@ -21,6 +22,7 @@ use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
+use self::hgn::HgnSession;
 use self::log::Log;
 use self::select::Selection;
 use crate::compute::{compute, simd_name};
@@ -32,6 +34,7 @@ use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
+pub use self::hgn::{HgnRecord, HgnTraining};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
 
@@ -88,6 +91,8 @@ pub enum Learner {
     Counts(Box<LearnConfig>),
     /// The paper's network, by reinforcement learning.
     Nlm(Box<NlmTraining>),
+    /// A hypergraph network, on optimal plans.
+    Hgn(Box<HgnTraining>),
 }
 
 impl Default for Learner {
@@ -194,6 +199,8 @@ pub enum TrainRecord {
     Counts(Box<CountsRecord>),
     /// The paper's network.
     Nlm(Box<NlmRecord>),
+    /// A hypergraph network.
+    Hgn(Box<HgnRecord>),
 }
 
 impl TrainRecord {
@@ -202,6 +209,7 @@ impl TrainRecord {
         match self {
             Self::Counts(record) => &record.model,
             Self::Nlm(record) => &record.model,
+            Self::Hgn(record) => &record.model,
         }
     }
 }
@@ -298,10 +306,11 @@ fn stopped_reading(error: Error) -> Result<TrainEnd, Error> {
     }
 }
 
-/// A run of either kind, loaded.
+/// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
     Nlm(Session<'a>),
+    Hgn(HgnSession<'a>),
 }
 
 impl<'a> Prepared<'a> {
@@ -311,6 +320,7 @@ impl<'a> Prepared<'a> {
                 Self::Counts(CountsSession::load(request, config, observer)?)
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
+            Learner::Hgn(training) => Self::Hgn(HgnSession::load(request, training, observer)?),
         })
     }
 
@@ -318,6 +328,7 @@ impl<'a> Prepared<'a> {
         match self {
             Self::Counts(session) => session.train(files, seed, compute.threads),
             Self::Nlm(session) => session.train(files, seed, compute),
+            Self::Hgn(session) => session.train(files, seed, compute),
         }
     }
 }
