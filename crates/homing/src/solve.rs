@@ -466,7 +466,15 @@ fn run(
         costs,
         weight: config.weight,
         limits: counts,
+        ..SearchOptions::default()
     };
+    if config.search.uses_policy() {
+        return Err(Error::Request(format!(
+            "--search {} is guided by a policy: it needs --model with a file that `homing train \
+             --learner gnn` wrote",
+            config.search
+        )));
+    }
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
         Some(model) => {
             let compute = compute(config.threads, config.simd);

@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Deferred, DeferredConfig, Limits, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
+    Deferred, DeferredConfig, Limits, Policy, PolicyKey, PolicySearch, SearchResult, Walk, astar,
+    dijkstra, gbfls, gbfs, policy_search, weighted_astar,
 };
 use crate::heuristic::{Costs, Heuristic};
 use crate::names::named_list;
@@ -30,6 +31,14 @@ pub enum SearchKind {
     Dijkstra,
     /// [`Deferred`]
     Lazy,
+    /// [`policy_search`] by [`PolicyKey::Adjusted`]
+    GbfsH,
+    /// [`policy_search`] by [`PolicyKey::Value`]
+    GbfsV,
+    /// [`policy_search`] by [`PolicyKey::Adjusted`], with a lookahead
+    GbflsH,
+    /// [`policy_search`] by [`PolicyKey::Value`], with a lookahead
+    GbflsV,
 }
 
 /// What is known of a search without a task.
@@ -39,6 +48,28 @@ struct Entry {
     description: &'static str,
     uses_heuristic: bool,
     uses_weight: bool,
+    /// By what a policy guides it, and whether with a lookahead.
+    policy: Option<(PolicyKey, bool)>,
+}
+
+impl Entry {
+    /// A search that a policy guides.
+    const fn by_policy(
+        name: &'static str,
+        label: &'static str,
+        description: &'static str,
+        key: PolicyKey,
+        lookahead: bool,
+    ) -> Self {
+        Self {
+            name,
+            label,
+            description,
+            uses_heuristic: false,
+            uses_weight: false,
+            policy: Some((key, lookahead)),
+        }
+    }
 }
 
 /// What a search is told beside its task and its heuristic.
@@ -50,6 +81,12 @@ pub struct SearchOptions {
     pub weight: f64,
     /// When to give up.
     pub limits: Limits,
+    /// How walks go, where a policy guides the search.
+    pub walk: Walk,
+    /// Whether a search that a policy guides does as the program found, not as the paper writes.
+    pub as_found: bool,
+    /// The seed of what is drawn.
+    pub seed: u64,
 }
 
 impl SearchOptions {
@@ -63,19 +100,26 @@ impl Default for SearchOptions {
             costs: Costs::default(),
             weight: Self::DEFAULT_WEIGHT,
             limits: Limits::default(),
+            walk: Walk::default(),
+            as_found: false,
+            seed: 0,
         }
     }
 }
 
 impl SearchKind {
     /// All searches.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::Gbfs,
         Self::Gbfls,
         Self::Astar,
         Self::Wastar,
         Self::Dijkstra,
         Self::Lazy,
+        Self::GbfsH,
+        Self::GbfsV,
+        Self::GbflsH,
+        Self::GbflsV,
     ];
 
     const fn entry(self) -> Entry {
@@ -86,6 +130,7 @@ impl SearchKind {
                 description: "Greedy best first search",
                 uses_heuristic: true,
                 uses_weight: false,
+                policy: None,
             },
             Self::Gbfls => Entry {
                 name: "gbfls",
@@ -93,6 +138,7 @@ impl SearchKind {
                 description: "Greedy best first search with lookahead",
                 uses_heuristic: true,
                 uses_weight: false,
+                policy: None,
             },
             Self::Astar => Entry {
                 name: "astar",
@@ -100,6 +146,7 @@ impl SearchKind {
                 description: "A*",
                 uses_heuristic: true,
                 uses_weight: false,
+                policy: None,
             },
             Self::Wastar => Entry {
                 name: "wastar",
@@ -107,6 +154,7 @@ impl SearchKind {
                 description: "Weighted A*",
                 uses_heuristic: true,
                 uses_weight: true,
+                policy: None,
             },
             Self::Dijkstra => Entry {
                 name: "dijkstra",
@@ -114,6 +162,7 @@ impl SearchKind {
                 description: "Dijkstra's algorithm (uses no heuristic)",
                 uses_heuristic: false,
                 uses_weight: false,
+                policy: None,
             },
             Self::Lazy => Entry {
                 name: "lazy",
@@ -121,7 +170,36 @@ impl SearchKind {
                 description: "Greedy search with deferred evaluation and preferred actions",
                 uses_heuristic: true,
                 uses_weight: false,
+                policy: None,
             },
+            Self::GbfsH => Entry::by_policy(
+                "gbfs-h",
+                "GBFS-H",
+                "Greedy best first search by a policy's adjusted value",
+                PolicyKey::Adjusted,
+                false,
+            ),
+            Self::GbfsV => Entry::by_policy(
+                "gbfs-v",
+                "GBFS-V",
+                "Greedy best first search by the value of a policy's network",
+                PolicyKey::Value,
+                false,
+            ),
+            Self::GbflsH => Entry::by_policy(
+                "gbfls-h",
+                "GBFLS-H",
+                "GBFS-H with walks of the policy",
+                PolicyKey::Adjusted,
+                true,
+            ),
+            Self::GbflsV => Entry::by_policy(
+                "gbfls-v",
+                "GBFLS-V",
+                "GBFS-V with walks of the policy",
+                PolicyKey::Value,
+                true,
+            ),
         }
     }
 
@@ -129,7 +207,7 @@ impl SearchKind {
     ///
     /// # Panics
     ///
-    /// If the search has a weight, and it is negative or not finite.
+    /// If the search has a weight, and it is negative or not finite; or if a policy guides it.
     pub fn run(
         self,
         task: &Task,
@@ -141,6 +219,7 @@ impl SearchKind {
             costs,
             weight,
             limits,
+            ..
         } = options;
         match self {
             Self::Gbfs => gbfs(task, heuristic, limits, watch),
@@ -157,7 +236,45 @@ impl SearchKind {
                     statistics: search.statistics(),
                 }
             }
+            Self::GbfsH | Self::GbfsV | Self::GbflsH | Self::GbflsV => {
+                panic!("{self} is guided by a policy, not by a heuristic")
+            }
         }
+    }
+
+    /// Searches as a policy guides.
+    ///
+    /// # Panics
+    ///
+    /// If no policy guides this search.
+    pub fn run_by_policy(
+        self,
+        task: &Task,
+        policy: &mut dyn Policy,
+        options: &SearchOptions,
+        watch: &mut dyn Watch,
+    ) -> SearchResult {
+        let Some((key, lookahead)) = self.entry().policy else {
+            panic!("no policy guides {self}");
+        };
+        let config = PolicySearch {
+            key,
+            lookahead,
+            walk: options.walk,
+            as_found: options.as_found,
+            seed: options.seed,
+        };
+        policy_search(task, policy, config, options.limits, watch)
+    }
+
+    /// The searches that ask a heuristic, or nothing: all that [`run`](Self::run) can do.
+    pub fn without_policy() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|kind| !kind.uses_policy())
+    }
+
+    /// Whether it asks a policy.
+    pub const fn uses_policy(self) -> bool {
+        self.entry().policy.is_some()
     }
 
     /// Whether it asks a heuristic.
