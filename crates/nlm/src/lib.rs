@@ -59,6 +59,7 @@ mod twins;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
+pub use kernels::product::{multiply_add, transposed_multiply_add};
 #[doc(hidden)]
 pub use nlm::Layout;
 pub use nlm::{Nlm, Prepared, Workspace};

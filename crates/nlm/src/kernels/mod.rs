@@ -8,6 +8,7 @@ pub(crate) mod map;
 pub(crate) mod orbit;
 pub(crate) mod orbit_rows;
 pub(crate) mod pair_tables;
+pub(crate) mod product;
 pub(crate) mod reduce;
 pub(crate) mod rows;
 pub(crate) mod rows_gradient;
