@@ -32,6 +32,7 @@ impl Solve {
                     boost: self.boost,
                     share: self.share,
                 },
+                walk: self.walk,
                 learn: self.learn,
                 seed: self.seed,
                 improve: self.improve,
@@ -189,6 +190,7 @@ pub(crate) fn text(record: &SolveRecord, plan: Option<&str>) -> String {
 mod tests {
     use clap::Parser;
     use homing::{LearnWhen, ProblemSource};
+    use homing_planner::search::Walk;
     use homing_planner::{HeuristicKind, SearchKind};
 
     use super::*;
@@ -230,7 +232,16 @@ mod tests {
                         } else {
                             LearnWhen::Auto
                         },
-                        seed: if search == SearchKind::Lazy { 5 } else { 0 },
+                        walk: if search.uses_policy() {
+                            Walk::Best
+                        } else {
+                            Walk::Sample
+                        },
+                        seed: if search == SearchKind::Lazy || search.uses_policy() {
+                            5
+                        } else {
+                            0
+                        },
                         improve: with_model,
                         anytime: with_model,
                         simd: None,

@@ -74,7 +74,7 @@ impl Underway {
         record.problem.clone_from(&problem.name);
         record.objects = problem.objects.len();
         if let Some(model) = model
-            && record.search.uses_heuristic()
+            && (record.search.uses_heuristic() || record.search.uses_policy())
         {
             record.heuristic = Some(model_name(model));
         }
@@ -143,5 +143,6 @@ fn model_name(model: &AnyModel) -> String {
     match model {
         AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
         AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
+        AnyModel::Gnn(_) => ValueKind::Gnn.name().to_owned(),
     }
 }

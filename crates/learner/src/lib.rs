@@ -13,6 +13,7 @@ mod cut;
 mod encode;
 mod encodings;
 mod exact;
+mod gnn;
 mod learn;
 mod learned;
 mod model;
@@ -41,6 +42,10 @@ pub use counts::{
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter, SampledCuts};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+pub use gnn::{
+    GnnConfig, GnnError, GnnHeader, GnnModel, GnnSummary, GnnTrainer, GraphShape, IterationRecord,
+    Returns,
+};
 pub use homing_nlm::{Simd, SimdError};
 pub use learn::{
     CandidateRecord, DataSource, Examples, FunctionConfig, LearnConfig, LearnError, LearnProgress,

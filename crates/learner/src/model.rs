@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigProblems, TrainConfig};
 use crate::container::{Array, Opened, write};
 use crate::encode::Channels;
+use crate::gnn::GnnError;
 use crate::signature::{Difference, Signature};
 use crate::value::ValueKind;
 
@@ -98,6 +99,8 @@ pub enum ModelError {
     },
     /// The header's configuration makes no network.
     Config(ConfigProblems),
+    /// The graph network cannot read the domain or the problem.
+    Graph(GnnError),
     /// The problem has more objects than a network can tell apart.
     TooManyObjects {
         /// How many it has.
@@ -136,6 +139,7 @@ impl fmt::Display for ModelError {
                 f,
                 "the problem has {objects} objects; a network reads {MAX_OBJECTS} at the most"
             ),
+            Self::Graph(error) => write!(f, "{error}"),
             Self::Config(problem) => write!(f, "the model's configuration is wrong: {problem}"),
             Self::OtherDomain { differences } => {
                 write!(f, "the model was trained for another domain:")?;

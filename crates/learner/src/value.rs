@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::compute::Compute;
 use crate::container::Opened;
 use crate::counts::{CountsHeuristic, CountsModel};
+use crate::gnn::GnnModel;
 use crate::learned::Learned;
 use crate::model::{Model, ModelError};
 use crate::signature::{Difference, Signature};
@@ -36,17 +37,20 @@ pub enum ValueKind {
     Nlm,
     /// Counts of colours: [`CountsModel`].
     Counts,
+    /// The graph network with PPO, a policy and a value: [`GnnModel`].
+    Gnn,
 }
 
 impl ValueKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Nlm, Self::Counts];
+    pub const ALL: [Self; 3] = [Self::Nlm, Self::Counts, Self::Gnn];
 
     /// Its name, as files and users write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nlm => "nlm",
             Self::Counts => "counts",
+            Self::Gnn => "gnn",
         }
     }
 }
@@ -125,6 +129,8 @@ pub enum AnyModel {
     Nlm(Box<Model>),
     /// Counts of colours.
     Counts(Box<CountsModel>),
+    /// The graph network with PPO.
+    Gnn(Box<GnnModel>),
 }
 
 impl AnyModel {
@@ -139,6 +145,7 @@ impl AnyModel {
             ValueKind::Counts => {
                 CountsModel::from_file(bytes).map(|model| Self::Counts(Box::new(model)))
             }
+            ValueKind::Gnn => GnnModel::from_file(bytes).map(|model| Self::Gnn(Box::new(model))),
         }
     }
 
@@ -147,6 +154,7 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &model.header.domain,
             Self::Counts(model) => &model.header.domain,
+            Self::Gnn(model) => &model.header.domain,
         }
     }
 
@@ -155,6 +163,7 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &**model,
             Self::Counts(model) => &**model,
+            Self::Gnn(model) => &**model,
         }
     }
 }
@@ -162,6 +171,12 @@ impl AnyModel {
 impl From<Model> for AnyModel {
     fn from(model: Model) -> Self {
         Self::Nlm(Box::new(model))
+    }
+}
+
+impl From<GnnModel> for AnyModel {
+    fn from(model: GnnModel) -> Self {
+        Self::Gnn(Box::new(model))
     }
 }
 

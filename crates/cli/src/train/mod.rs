@@ -10,13 +10,13 @@ use std::sync::Mutex;
 
 use homing::input::{ProblemFiles, load_domain, read_bytes};
 use homing::train::{
-    CountsRecord, DEFAULT_BUDGET, LoadedTasks, MayRaise, NlmRecord, SelectionProblems, load_tasks,
-    raise_to_fit, train_seeds, within_budget,
+    CountsRecord, DEFAULT_BUDGET, GnnRecord, GnnTraining, LoadedTasks, MayRaise, NlmRecord,
+    SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
 };
 use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
 use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::report::integer;
-use homing_learner::{FunctionConfig, LearnConfig, TrainConfig, ValueKind};
+use homing_learner::{FunctionConfig, GnnConfig, LearnConfig, TrainConfig, ValueKind};
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     let (files, learner) = learner(arguments)?;
     let runs = arguments.seeds.clone().map_or(1, Iterator::count);
     let steps = match &learner {
-        Learner::Counts(_) => 0,
+        Learner::Counts(_) | Learner::Gnn(_) => 0,
         Learner::Nlm(training) => training.config.steps,
     };
     let progress = Progress::new(runs, steps);
@@ -126,12 +126,18 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
                     "{option} is for the paper's network: add --learner nlm"
                 ));
             }
+            if let Some(option) = arguments.of_gnn() {
+                return bad(format!("{option} is for --learner gnn"));
+            }
             let config = counts_configuration(arguments)?;
             Ok((&arguments.files, Learner::Counts(Box::new(config))))
         }
         ValueKind::Nlm => {
             if let Some(option) = arguments.of_counts() {
                 return bad(format!("{option} is for --learner counts"));
+            }
+            if let Some(option) = arguments.of_gnn() {
+                return bad(format!("{option} is for --learner gnn"));
             }
             let (files, problems) = separate(arguments)?;
             let (config, may_raise) = configuration(arguments)?;
@@ -155,7 +161,36 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             };
             Ok((files, Learner::Nlm(Box::new(training))))
         }
+        ValueKind::Gnn => {
+            if let Some(option) = arguments.of_counts() {
+                return bad(format!("{option} is for --learner counts"));
+            }
+            let heuristic = arguments.heuristic.map(|_| "--heuristic".to_owned());
+            if let Some(option) = arguments.of_nlm_alone().or(heuristic) {
+                return bad(format!("{option} is not for --learner gnn"));
+            }
+            let usual = GnnTraining::default();
+            let training = GnnTraining {
+                config: gnn_configuration(arguments)?,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+                log: !arguments.no_log,
+            };
+            Ok((&arguments.files, Learner::Gnn(Box::new(training))))
+        }
     }
+}
+
+/// File, then flags.
+fn gnn_configuration(arguments: &Train) -> anyhow::Result<GnnConfig> {
+    let mut config = GnnConfig::default();
+    if let Some(path) = &arguments.config {
+        let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
+        config = toml::from_str(&text).map_err(|error| {
+            Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
+        })?;
+    }
+    arguments.gnn.apply(&mut config);
+    Ok(config)
 }
 
 /// Budget, then file, then flags.
@@ -256,6 +291,7 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
         }
         TrainEnd::Trained(TrainRecord::Counts(record)) => print(&of_counts(record)),
         TrainEnd::Trained(TrainRecord::Nlm(record)) => print(&line(record)),
+        TrainEnd::Trained(TrainRecord::Gnn(record)) => print(&of_gnn(record)),
         TrainEnd::AlreadyThere(record) => {
             say(&format!(
                 "homing: {} is there already, trained with these settings\n",
@@ -287,6 +323,21 @@ fn line(record: &NlmRecord) -> String {
         record.loss,
         record.network_seconds,
         record.planning_seconds,
+    )
+}
+
+fn of_gnn(record: &GnnRecord) -> String {
+    format!(
+        "{}: seed {}, {} iterations, {} of {} episodes solved, {:.0} % in the last iteration, {} \
+         steps, {:.1} s\n",
+        record.model,
+        record.seed,
+        record.iterations,
+        record.solved,
+        record.episodes,
+        100.0 * record.last_rate,
+        record.steps,
+        record.seconds,
     )
 }
 

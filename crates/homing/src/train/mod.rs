@@ -2,6 +2,7 @@
 //! with its log, checkpoints and selection.
 
 mod counts;
+mod gnn;
 mod log;
 mod select;
 mod validation;
@@ -21,6 +22,7 @@ use homing_planner::{GroundError, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
+use self::gnn::GnnSession;
 use self::log::Log;
 use self::select::Selection;
 use crate::compute::{compute, simd_name};
@@ -32,6 +34,7 @@ use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
+pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
 
@@ -84,6 +87,8 @@ pub enum Learner {
     Counts(Box<LearnConfig>),
     /// The paper's network, by reinforcement learning.
     Nlm(Box<NlmTraining>),
+    /// The graph network, by PPO.
+    Gnn(Box<GnnTraining>),
 }
 
 impl Default for Learner {
@@ -190,6 +195,8 @@ pub enum TrainRecord {
     Counts(Box<CountsRecord>),
     /// The paper's network.
     Nlm(Box<NlmRecord>),
+    /// The graph network.
+    Gnn(Box<GnnRecord>),
 }
 
 impl TrainRecord {
@@ -198,6 +205,7 @@ impl TrainRecord {
         match self {
             Self::Counts(record) => &record.model,
             Self::Nlm(record) => &record.model,
+            Self::Gnn(record) => &record.model,
         }
     }
 }
@@ -277,9 +285,10 @@ pub enum TrainEnd {
     },
 }
 
-/// A run of either kind, loaded.
+/// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
+    Gnn(GnnSession<'a>),
     Nlm(Session<'a>),
 }
 
@@ -290,6 +299,7 @@ impl<'a> Prepared<'a> {
                 Self::Counts(CountsSession::load(request, config, observer)?)
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
+            Learner::Gnn(training) => Self::Gnn(GnnSession::load(request, training, observer)?),
         })
     }
 
@@ -297,6 +307,7 @@ impl<'a> Prepared<'a> {
         match self {
             Self::Counts(session) => session.train(files, seed, compute.threads),
             Self::Nlm(session) => session.train(files, seed, compute),
+            Self::Gnn(session) => session.train(files, seed, compute),
         }
     }
 }
@@ -432,7 +443,7 @@ pub fn raise_to_fit(
 }
 
 /// The fields in which two configurations differ, as `name (one, not other)`.
-fn differences(one: &TrainConfig, other: &TrainConfig) -> Result<Vec<String>, Error> {
+fn differences<C: Serialize>(one: &C, other: &C) -> Result<Vec<String>, Error> {
     let (one, other) = (
         toml::Table::try_from(one).map_err(Error::bug)?,
         toml::Table::try_from(other).map_err(Error::bug)?,

@@ -39,6 +39,14 @@ pub enum SearchKind {
     GbflsH,
     /// [`policy_search`] by [`PolicyKey::Value`], with a lookahead
     GbflsV,
+    /// [`SearchKind::GbfsH`] as found
+    GbfsHFound,
+    /// [`SearchKind::GbfsV`] as found
+    GbfsVFound,
+    /// [`SearchKind::GbflsH`] as found
+    GbflsHFound,
+    /// [`SearchKind::GbflsV`] as found
+    GbflsVFound,
 }
 
 /// What is known of a search without a task.
@@ -48,8 +56,16 @@ struct Entry {
     description: &'static str,
     uses_heuristic: bool,
     uses_weight: bool,
-    /// By what a policy guides it, and whether with a lookahead.
-    policy: Option<(PolicyKey, bool)>,
+    /// How a policy guides it.
+    policy: Option<ByPolicy>,
+}
+
+/// How a policy guides a search: all that the list decides.
+#[derive(Clone, Copy)]
+struct ByPolicy {
+    key: PolicyKey,
+    lookahead: bool,
+    as_found: bool,
 }
 
 impl Entry {
@@ -58,8 +74,7 @@ impl Entry {
         name: &'static str,
         label: &'static str,
         description: &'static str,
-        key: PolicyKey,
-        lookahead: bool,
+        policy: ByPolicy,
     ) -> Self {
         Self {
             name,
@@ -67,7 +82,7 @@ impl Entry {
             description,
             uses_heuristic: false,
             uses_weight: false,
-            policy: Some((key, lookahead)),
+            policy: Some(policy),
         }
     }
 }
@@ -83,8 +98,6 @@ pub struct SearchOptions {
     pub limits: Limits,
     /// How walks go, where a policy guides the search.
     pub walk: Walk,
-    /// Whether a search that a policy guides does as the program found, not as the paper writes.
-    pub as_found: bool,
     /// The seed of what is drawn.
     pub seed: u64,
 }
@@ -101,7 +114,6 @@ impl Default for SearchOptions {
             weight: Self::DEFAULT_WEIGHT,
             limits: Limits::default(),
             walk: Walk::default(),
-            as_found: false,
             seed: 0,
         }
     }
@@ -109,7 +121,7 @@ impl Default for SearchOptions {
 
 impl SearchKind {
     /// All searches.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Gbfs,
         Self::Gbfls,
         Self::Astar,
@@ -120,6 +132,10 @@ impl SearchKind {
         Self::GbfsV,
         Self::GbflsH,
         Self::GbflsV,
+        Self::GbfsHFound,
+        Self::GbfsVFound,
+        Self::GbflsHFound,
+        Self::GbflsVFound,
     ];
 
     const fn entry(self) -> Entry {
@@ -176,29 +192,81 @@ impl SearchKind {
                 "gbfs-h",
                 "GBFS-H",
                 "Greedy best first search by a policy's adjusted value",
-                PolicyKey::Adjusted,
-                false,
+                ByPolicy {
+                    key: PolicyKey::Adjusted,
+                    lookahead: false,
+                    as_found: false,
+                },
             ),
             Self::GbfsV => Entry::by_policy(
                 "gbfs-v",
                 "GBFS-V",
                 "Greedy best first search by the value of a policy's network",
-                PolicyKey::Value,
-                false,
+                ByPolicy {
+                    key: PolicyKey::Value,
+                    lookahead: false,
+                    as_found: false,
+                },
             ),
             Self::GbflsH => Entry::by_policy(
                 "gbfls-h",
                 "GBFLS-H",
                 "GBFS-H with walks of the policy",
-                PolicyKey::Adjusted,
-                true,
+                ByPolicy {
+                    key: PolicyKey::Adjusted,
+                    lookahead: true,
+                    as_found: false,
+                },
             ),
             Self::GbflsV => Entry::by_policy(
                 "gbfls-v",
                 "GBFLS-V",
                 "GBFS-V with walks of the policy",
-                PolicyKey::Value,
-                true,
+                ByPolicy {
+                    key: PolicyKey::Value,
+                    lookahead: true,
+                    as_found: false,
+                },
+            ),
+            Self::GbfsHFound => Entry::by_policy(
+                "gbfs-h-found",
+                "GBFS-H (as found)",
+                "GBFS-H as the program found does it",
+                ByPolicy {
+                    key: PolicyKey::Adjusted,
+                    lookahead: false,
+                    as_found: true,
+                },
+            ),
+            Self::GbfsVFound => Entry::by_policy(
+                "gbfs-v-found",
+                "GBFS-V (as found)",
+                "GBFS-V as the program found does it",
+                ByPolicy {
+                    key: PolicyKey::Value,
+                    lookahead: false,
+                    as_found: true,
+                },
+            ),
+            Self::GbflsHFound => Entry::by_policy(
+                "gbfls-h-found",
+                "GBFLS-H (as found)",
+                "GBFLS-H as the program found does it",
+                ByPolicy {
+                    key: PolicyKey::Adjusted,
+                    lookahead: true,
+                    as_found: true,
+                },
+            ),
+            Self::GbflsVFound => Entry::by_policy(
+                "gbfls-v-found",
+                "GBFLS-V (as found)",
+                "GBFLS-V as the program found does it",
+                ByPolicy {
+                    key: PolicyKey::Value,
+                    lookahead: true,
+                    as_found: true,
+                },
             ),
         }
     }
@@ -236,9 +304,7 @@ impl SearchKind {
                     statistics: search.statistics(),
                 }
             }
-            Self::GbfsH | Self::GbfsV | Self::GbflsH | Self::GbflsV => {
-                panic!("{self} is guided by a policy, not by a heuristic")
-            }
+            _ => panic!("{self} is guided by a policy, not by a heuristic"),
         }
     }
 
@@ -250,21 +316,21 @@ impl SearchKind {
     pub fn run_by_policy(
         self,
         task: &Task,
-        policy: &mut dyn Policy,
+        guide: &mut dyn Policy,
         options: &SearchOptions,
         watch: &mut dyn Watch,
     ) -> SearchResult {
-        let Some((key, lookahead)) = self.entry().policy else {
+        let Some(policy) = self.entry().policy else {
             panic!("no policy guides {self}");
         };
         let config = PolicySearch {
-            key,
-            lookahead,
+            key: policy.key,
+            lookahead: policy.lookahead,
             walk: options.walk,
-            as_found: options.as_found,
+            as_found: policy.as_found,
             seed: options.seed,
         };
-        policy_search(task, policy, config, options.limits, watch)
+        policy_search(task, guide, config, options.limits, watch)
     }
 
     /// The searches that ask a heuristic, or nothing: all that [`run`](Self::run) can do.
