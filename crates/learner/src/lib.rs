@@ -42,6 +42,8 @@ pub use counts::{
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter, SampledCuts};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+#[doc(hidden)]
+pub use gnn::probe as gnn_probe;
 pub use gnn::{
     GnnConfig, GnnError, GnnHeader, GnnModel, GnnSummary, GnnTrainer, GraphShape, IterationRecord,
     Returns,

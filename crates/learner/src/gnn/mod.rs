@@ -14,6 +14,8 @@ mod model;
 mod network;
 mod policy;
 mod ppo;
+#[doc(hidden)]
+pub mod probe;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use homing_tape::{AdamL2, Buffers, Segments, Tape, add_up};
 
 use super::config::GnnConfig;
 use super::draw::{Batch, Drawer};
-use super::episodes::{Episode, Ground, run};
+use super::episodes::{Episode, Ground, Step, run};
 use super::kinds::Kinds;
 use super::model::{GnnModel, GnnSummary};
 use super::network::Network;
@@ -68,7 +68,7 @@ pub struct GnnTrainer<'t> {
 }
 
 /// Steps of episodes as the tape takes them.
-struct Chunk {
+pub(super) struct Chunk {
     kinds: Kinds,
     batch: Batch,
     actions: Segments,
@@ -82,10 +82,10 @@ struct Chunk {
 
 /// Sums over a chunk.
 #[derive(Clone, Copy, Default)]
-struct Sums {
+pub(super) struct Sums {
     divergence: f64,
     surrogate: f64,
-    value_error: f64,
+    pub(super) value_error: f64,
 }
 
 /// A generator for one thing of a run.
@@ -161,6 +161,14 @@ impl<'t> GnnTrainer<'t> {
         })
     }
 
+    pub(super) fn network(&self) -> &Arc<Network> {
+        &self.network
+    }
+
+    pub(super) fn compute(&self) -> Compute {
+        self.compute
+    }
+
     /// The settings.
     pub fn config(&self) -> &GnnConfig {
         &self.config
@@ -200,7 +208,7 @@ impl<'t> GnnTrainer<'t> {
             steps: steps as u64,
             ..IterationRecord::default()
         };
-        let chunks = self.chunks(&episodes)?;
+        let chunks = self.chunks(&episodes);
         let rate = f64::from(self.config.learning_rate)
             * self.config.decay.powi((self.iteration - 1) as i32);
         self.adam.adam.learning_rate = rate as f32;
@@ -225,7 +233,7 @@ impl<'t> GnnTrainer<'t> {
     }
 
     /// The episodes of an iteration.
-    fn episodes(&self) -> Result<Vec<Episode>, TrainError> {
+    pub(super) fn episodes(&self) -> Result<Vec<Episode>, TrainError> {
         let places: Vec<u64> = (0..self.config.episodes as u64).collect();
         let groups: Vec<&[u64]> = places.chunks(IN_STEP).collect();
         let parameters: Arc<[f32]> = self.parameters.as_slice().into();
@@ -249,7 +257,7 @@ impl<'t> GnnTrainer<'t> {
     }
 
     /// All steps of all episodes, in chunks that lie within batches.
-    fn chunks(&self, episodes: &[Episode]) -> Result<Vec<Chunk>, TrainError> {
+    fn chunks(&self, episodes: &[Episode]) -> Vec<Chunk> {
         let mut steps = Vec::new();
         for episode in episodes {
             let returns = self.config.returns(episode.steps.len(), episode.solved);
@@ -257,6 +265,11 @@ impl<'t> GnnTrainer<'t> {
                 steps.push((episode.ground, step, worth));
             }
         }
+        self.chunks_of(&steps)
+    }
+
+    /// Chunks of steps, each with its problem and its worth.
+    pub(super) fn chunks_of(&self, steps: &[(usize, &Step, f32)]) -> Vec<Chunk> {
         let mut parts = Vec::new();
         for batch in steps.chunks(self.config.batch) {
             let share = 1.0 / batch.len() as f32;
@@ -298,11 +311,11 @@ impl<'t> GnnTrainer<'t> {
                 share: *share,
             })
         });
-        Ok(chunks.expect("nothing says stop"))
+        chunks.expect("nothing says stop")
     }
 
     /// Moves the parameters once.
-    fn update(&mut self, chunks: &[Chunk]) -> Result<Sums, TrainError> {
+    pub(super) fn update(&mut self, chunks: &[Chunk]) -> Result<Sums, TrainError> {
         let mut gradient = vec![0.0; self.parameters.len()];
         let (network, parameters) = (&self.network, &self.parameters);
         let (config, simd) = (&self.config, self.compute.simd);
