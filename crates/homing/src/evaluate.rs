@@ -368,6 +368,7 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
                         let header = &model.header;
                         (ValueKind::Gnn.name(), header.seed, header.config.iterations)
                     }
+                    AnyModel::Hgn(model) => (ValueKind::Hgn.name(), model.header.seed, 0),
                 };
                 loaded.push(LoadedModel {
                     file: file.clone(),

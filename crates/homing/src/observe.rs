@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use homing_lab::record::Evaluation;
 use homing_lab::schedule;
-use homing_learner::{GatherReport, IterationRecord, LearnProgress, StepRecord};
+use homing_learner::{GatherReport, HgnProgress, IterationRecord, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Met, Progress, Stop, Task, Watch};
 
@@ -50,6 +50,9 @@ pub trait Observer: Sync {
 
     /// Training by ranking has come further.
     fn learning(&self, _seed: u64, _progress: &LearnProgress) {}
+
+    /// Every fold of a hypergraph network has been trained for one more epoch.
+    fn epoch(&self, _seed: u64, _progress: &HgnProgress) {}
 
     /// A task of several has ended.
     fn task_ended(&self, _progress: schedule::Progress) {}

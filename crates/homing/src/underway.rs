@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use homing_learner::{AnyModel, ValueKind};
+use homing_learner::AnyModel;
 use homing_pddl::Problem;
 use homing_planner::{Progress, Task};
 
@@ -142,7 +142,8 @@ impl Underway {
 fn model_name(model: &AnyModel) -> String {
     match model {
         AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
-        AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
-        AnyModel::Gnn(_) => ValueKind::Gnn.name().to_owned(),
+        AnyModel::Counts(_) | AnyModel::Hgn(_) | AnyModel::Gnn(_) => {
+            model.function().kind().name().to_owned()
+        }
     }
 }

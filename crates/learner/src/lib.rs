@@ -14,6 +14,7 @@ mod encode;
 mod encodings;
 mod exact;
 mod gnn;
+mod hgn;
 mod learn;
 mod learned;
 mod model;
@@ -47,6 +48,12 @@ pub use gnn::probe as gnn_probe;
 pub use gnn::{
     GnnConfig, GnnError, GnnHeader, GnnModel, GnnSummary, GnnTrainer, GraphShape, IterationRecord,
     Returns,
+};
+#[doc(hidden)]
+pub use hgn::HgnProbe;
+pub use hgn::{
+    FoldReport, HgnConfig, HgnError, HgnHeader, HgnHeuristic, HgnModel, HgnProgress, HgnReport,
+    HgnTrainer, LabelReport, Places,
 };
 pub use homing_nlm::{Simd, SimdError};
 pub use learn::{

@@ -106,6 +106,13 @@ pub enum ModelError {
         /// How many it has.
         objects: usize,
     },
+    /// An action of the problem has more effects or conditions than the network has places for.
+    TooFewPlaces {
+        /// Places for effects and for conditions.
+        places: [usize; 2],
+        /// How many there are of them.
+        needed: [usize; 2],
+    },
     /// The domain is not the one it was trained for.
     OtherDomain {
         /// What differs.
@@ -140,6 +147,12 @@ impl fmt::Display for ModelError {
                 "the problem has {objects} objects; a network reads {MAX_OBJECTS} at the most"
             ),
             Self::Graph(error) => write!(f, "{error}"),
+            Self::TooFewPlaces { places, needed } => write!(
+                f,
+                "actions of the problem have up to {} effects and {} conditions; the network was \
+                 trained with places for {} and {}: train it on problems that have such actions",
+                needed[0], needed[1], places[0], places[1]
+            ),
             Self::Config(problem) => write!(f, "the model's configuration is wrong: {problem}"),
             Self::OtherDomain { differences } => {
                 write!(f, "the model was trained for another domain:")?;

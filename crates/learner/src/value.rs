@@ -25,6 +25,7 @@ use crate::compute::Compute;
 use crate::container::Opened;
 use crate::counts::{CountsHeuristic, CountsModel};
 use crate::gnn::GnnModel;
+use crate::hgn::{HgnHeuristic, HgnModel};
 use crate::learned::Learned;
 use crate::model::{Model, ModelError};
 use crate::signature::{Difference, Signature};
@@ -39,11 +40,13 @@ pub enum ValueKind {
     Counts,
     /// The graph network with PPO, a policy and a value: [`GnnModel`].
     Gnn,
+    /// A hypergraph network, one of the paper's baselines: [`HgnModel`].
+    Hgn,
 }
 
 impl ValueKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Nlm, Self::Counts, Self::Gnn];
+    pub const ALL: [Self; 4] = [Self::Nlm, Self::Counts, Self::Hgn, Self::Gnn];
 
     /// Its name, as files and users write it.
     pub fn name(self) -> &'static str {
@@ -51,6 +54,7 @@ impl ValueKind {
             Self::Nlm => "nlm",
             Self::Counts => "counts",
             Self::Gnn => "gnn",
+            Self::Hgn => "hgn",
         }
     }
 }
@@ -131,6 +135,8 @@ pub enum AnyModel {
     Counts(Box<CountsModel>),
     /// The graph network with PPO.
     Gnn(Box<GnnModel>),
+    /// A hypergraph network.
+    Hgn(Box<HgnModel>),
 }
 
 impl AnyModel {
@@ -146,6 +152,7 @@ impl AnyModel {
                 CountsModel::from_file(bytes).map(|model| Self::Counts(Box::new(model)))
             }
             ValueKind::Gnn => GnnModel::from_file(bytes).map(|model| Self::Gnn(Box::new(model))),
+            ValueKind::Hgn => HgnModel::from_file(bytes).map(|model| Self::Hgn(Box::new(model))),
         }
     }
 
@@ -155,6 +162,7 @@ impl AnyModel {
             Self::Nlm(model) => &model.header.domain,
             Self::Counts(model) => &model.header.domain,
             Self::Gnn(model) => &model.header.domain,
+            Self::Hgn(model) => &model.header.domain,
         }
     }
 
@@ -164,6 +172,7 @@ impl AnyModel {
             Self::Nlm(model) => &**model,
             Self::Counts(model) => &**model,
             Self::Gnn(model) => &**model,
+            Self::Hgn(model) => &**model,
         }
     }
 }
@@ -183,6 +192,12 @@ impl From<GnnModel> for AnyModel {
 impl From<CountsModel> for AnyModel {
     fn from(model: CountsModel) -> Self {
         Self::Counts(Box::new(model))
+    }
+}
+
+impl From<HgnModel> for AnyModel {
+    fn from(model: HgnModel) -> Self {
+        Self::Hgn(Box::new(model))
     }
 }
 
@@ -265,6 +280,44 @@ impl ValueFunction for CountsModel {
         // A score that lacks the classical heuristics it is to correct is none.
         let alone = self.function.heuristics().is_empty();
         Ok(alone.then(|| self.function.scorer(task)))
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>, ModelError> {
+        Self::to_file(self)
+    }
+}
+
+impl ValueFunction for HgnModel {
+    fn kind(&self) -> ValueKind {
+        ValueKind::Hgn
+    }
+
+    fn domain(&self) -> &str {
+        &self.header.domain
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.header.signature
+    }
+
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
+        Self::check_domain(self, domain)
+    }
+
+    fn heuristic<'t>(
+        &self,
+        task: &'t Task,
+        compute: Compute,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
+        Ok(Box::new(HgnHeuristic::new(self, task, compute)?))
+    }
+
+    fn scorer<'t>(
+        &self,
+        task: &'t Task,
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
+        Self::check_domain(self, &task.problem().domain)?;
+        Ok(None)
     }
 
     fn to_file(&self) -> Result<Vec<u8>, ModelError> {

@@ -42,6 +42,15 @@ pub(crate) fn describe(place: &ModelPlace) -> Result<Value, Error> {
                 "parameters": model.parameters.len(), "config": header.config,
             })
         }
+        AnyModel::Hgn(model) => {
+            let header = &model.header;
+            json!({
+                "learner": "hgn", "domain": header.domain, "seed": header.seed,
+                "revision": header.revision, "signature": signature(&header.signature),
+                "parameters": model.parameter_count(), "report": header.report,
+                "config": header.config,
+            })
+        }
         AnyModel::Counts(model) => {
             let header = &model.header;
             let report = &header.report;

@@ -4,7 +4,7 @@ use homing_nlm::{multiply_add, transposed_multiply_add};
 
 use crate::layout::Matrix;
 use crate::segments::NONE;
-use crate::tape::{Map, Op, Tape, Var, add_row, row_of, softmax, surrogates};
+use crate::tape::{Map, Onto, Op, Tape, Var, add_row, row_of, softmax, surrogates};
 
 /// The derivatives by each matrix of the tape; empty where nothing has come yet.
 struct Slopes(Vec<Vec<f32>>);
@@ -48,6 +48,12 @@ impl Tape<'_> {
         Some(slope)
     }
 
+    fn add_slope(&mut self, var: Var, dy: &[f32], slopes: &mut Slopes) {
+        if let Some(dx) = self.slope_of(slopes, var) {
+            add_row(dx, dy);
+        }
+    }
+
     /// From the derivative by one matrix to those by what it was made of.
     fn pass_on(&mut self, at: usize, dy: &[f32], slopes: &mut Slopes, gradient: &mut [f32]) {
         // Taken out for the time: what it names is on the tape too.
@@ -56,24 +62,28 @@ impl Tape<'_> {
         match &op {
             Op::Input => {}
             Op::Parameter(matrix) => add_row(&mut gradient[matrix.range()], dy),
-            Op::Linear { parts, bias } => {
-                if let Some(bias) = bias {
-                    let sum = &mut gradient[bias.range()];
-                    dy.chunks_exact(columns).for_each(|row| add_row(sum, row));
+            Op::Linear { parts, onto } => {
+                match onto {
+                    Onto::Zeros => {}
+                    Onto::Bias(bias) => {
+                        let sum = &mut gradient[bias.range()];
+                        dy.chunks_exact(columns).for_each(|row| add_row(sum, row));
+                    }
+                    Onto::Sum(sum) => self.add_slope(*sum, dy, slopes),
                 }
                 for &(x, weight) in parts {
                     self.linear_part(x, weight, dy, slopes, gradient);
                 }
             }
             Op::Add(a, b) => {
-                for x in [a, b] {
-                    if let Some(dx) = self.slope_of(slopes, *x) {
-                        add_row(dx, dy);
-                    }
-                }
+                self.add_slope(*a, dy, slopes);
+                self.add_slope(*b, dy, slopes);
             }
             Op::Map(map, x) => self.mapped(*map, *x, at, dy, slopes),
-            Op::GatherSum(parts) => {
+            Op::GatherSum(parts, onto) => {
+                if let Some(sum) = onto {
+                    self.add_slope(*sum, dy, slopes);
+                }
                 for (x, index) in parts {
                     if let Some(dx) = self.slope_of(slopes, *x) {
                         for (dy, &row) in dy.chunks_exact(columns).zip(index.iter()) {

@@ -42,19 +42,27 @@ pub(crate) enum Map {
     Scale(f32),
 }
 
+/// What a linear map starts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Onto {
+    Zeros,
+    Bias(Matrix),
+    Sum(Var),
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Input,
     Parameter(Matrix),
-    /// The sum of inputs times their weights, and a bias.
+    /// The sum of inputs times their weights, onto a matrix or a bias.
     Linear {
         parts: Vec<(Var, Matrix)>,
-        bias: Option<Matrix>,
+        onto: Onto,
     },
     Add(Var, Var),
     Map(Map, Var),
-    /// The sum of one row of each part.
-    GatherSum(Vec<(Var, Arc<[u32]>)>),
+    /// The sum of one row of each part, onto a matrix.
+    GatherSum(Vec<(Var, Arc<[u32]>)>, Option<Var>),
     SegmentSum(Var, Segments),
     SegmentMean(Var, Segments),
     /// With the row that gave each entry.
@@ -187,13 +195,33 @@ impl<'p> Tape<'p> {
     ///
     /// If there is no part, or shapes do not fit.
     pub fn linear_parts(&mut self, parts: &[(Var, Matrix)], bias: Option<Matrix>) -> Var {
+        self.linear_from(parts, bias.map_or(Onto::Zeros, Onto::Bias))
+    }
+
+    /// s + x₁ W₁ + x₂ W₂ + ...: the same added to what is there, `[rows, outputs]`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no part, or shapes do not fit.
+    pub fn linear_onto(&mut self, sum: Var, parts: &[(Var, Matrix)]) -> Var {
+        self.linear_from(parts, Onto::Sum(sum))
+    }
+
+    fn linear_from(&mut self, parts: &[(Var, Matrix)], onto: Onto) -> Var {
         let (rows, columns) = (self.nodes[parts[0].0.0].rows, parts[0].1.columns());
         let mut out = self.buffers.zeros(rows * columns);
-        if let Some(bias) = bias {
-            assert_eq!([bias.rows(), bias.columns()], [1, columns], "the bias");
-            let bias = &self.parameters[bias.range()];
-            for row in out.chunks_exact_mut(columns) {
-                row.copy_from_slice(bias);
+        match onto {
+            Onto::Zeros => {}
+            Onto::Bias(bias) => {
+                assert_eq!([bias.rows(), bias.columns()], [1, columns], "the bias");
+                let bias = &self.parameters[bias.range()];
+                for row in out.chunks_exact_mut(columns) {
+                    row.copy_from_slice(bias);
+                }
+            }
+            Onto::Sum(sum) => {
+                assert_eq!(self.shape(sum), [rows, columns], "what is there");
+                out.copy_from_slice(self.value(sum));
             }
         }
         for &(x, weight) in parts {
@@ -208,11 +236,8 @@ impl<'p> Tape<'p> {
             let weight = &self.parameters[weight.range()];
             multiply_add(self.simd, &node.values, weight, &mut out, shape);
         }
-        let op = Op::Linear {
-            parts: parts.to_vec(),
-            bias,
-        };
-        self.push(op, [rows, columns], out, &[])
+        let parts = parts.to_vec();
+        self.push(Op::Linear { parts, onto }, [rows, columns], out, &[])
     }
 
     /// a + b, of one shape.
@@ -292,8 +317,25 @@ impl<'p> Tape<'p> {
     ///
     /// If there is no part, or columns or numbers of indices differ.
     pub fn gather_sum(&mut self, parts: &[(Var, Arc<[u32]>)]) -> Var {
+        self.gather_from(parts, None)
+    }
+
+    /// The same added to what is there.
+    ///
+    /// # Panics
+    ///
+    /// If there is no part, or shapes do not fit.
+    pub fn gather_onto(&mut self, sum: Var, parts: &[(Var, Arc<[u32]>)]) -> Var {
+        self.gather_from(parts, Some(sum))
+    }
+
+    fn gather_from(&mut self, parts: &[(Var, Arc<[u32]>)], onto: Option<Var>) -> Var {
         let (rows, columns) = (parts[0].1.len(), self.nodes[parts[0].0.0].columns);
         let mut out = self.buffers.zeros(rows * columns);
+        if let Some(sum) = onto {
+            assert_eq!(self.shape(sum), [rows, columns], "what is there");
+            out.copy_from_slice(self.value(sum));
+        }
         for (x, index) in parts {
             let node = &self.nodes[x.0];
             assert_eq!([index.len(), node.columns], [rows, columns], "parts");
@@ -303,8 +345,9 @@ impl<'p> Tape<'p> {
                 }
             }
         }
-        let of: Vec<Var> = parts.iter().map(|part| part.0).collect();
-        self.push(Op::GatherSum(parts.to_vec()), [rows, columns], out, &of)
+        let of: Vec<Var> = parts.iter().map(|part| part.0).chain(onto).collect();
+        let op = Op::GatherSum(parts.to_vec(), onto);
+        self.push(op, [rows, columns], out, &of)
     }
 
     /// The sum of each segment's rows, in the order of its list; zeros for none:

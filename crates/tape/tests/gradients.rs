@@ -152,6 +152,17 @@ fn gathers() {
 }
 
 #[test]
+fn onto_what_is_there() {
+    let (layout, m) = matrices(&[[3, 4], [2, 4], [3, 2], [2, 4]]);
+    check(&layout, 0.0, |tape| {
+        let (sum, rows) = (tape.parameter(m[0]), tape.parameter(m[1]));
+        let x = tape.parameter(m[2]);
+        let gathered = tape.gather_onto(sum, &[(rows, index(&[1, NONE, 1]))]);
+        tape.linear_onto(gathered, &[(x, m[3]), (x, m[3])])
+    });
+}
+
+#[test]
 fn segments_by_sum_mean_and_maximum() {
     let (layout, m) = matrices(&[[5, 3]]);
     check(&layout, 0.0, |tape| {

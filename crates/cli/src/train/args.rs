@@ -119,8 +119,8 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// nlm, gnn: write a checkpoint every so many steps or iterations; 0: only when interrupted
-    /// [default: 1000 steps, 10 iterations]
+    /// nlm, hgn, gnn: write a checkpoint every so many steps, epochs or iterations; 0: only when
+    /// interrupted [default: 1000 steps, 10 epochs or iterations]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) checkpoint_every: Option<u64>,
 
@@ -135,7 +135,8 @@ pub(crate) struct Train {
     )]
     pub(crate) budget: Option<f64>,
 
-    /// Take a model that is there with these settings; nlm, gnn: go on from the checkpoint beside it
+    /// Take a model that is there with these settings; nlm, hgn, gnn: go on from the checkpoint beside
+    /// it
     #[arg(long, help_heading = "The run")]
     pub(crate) resume: bool,
 
@@ -375,20 +376,15 @@ impl Settings {
 }
 
 impl Train {
-    /// The first option given that is of use to the network's training only, as it is written.
-    pub(super) fn of_the_network(&self) -> Option<String> {
-        let logged = [
-            (self.no_log, "no_log"),
-            (self.checkpoint_every.is_some(), "checkpoint_every"),
-        ];
-        let given = logged.iter().find(|(given, _)| *given);
-        let given = given.map(|(_, field)| written(field));
-        given.or_else(|| self.of_nlm_alone())
-    }
-
-    /// The first option given that is of use to the paper's network only.
-    pub(super) fn of_nlm_alone(&self) -> Option<String> {
+    /// The first option given that is of use to the paper's network only, as it is written; those of
+    /// logs and checkpoints aside, where the learner has some too.
+    pub(super) fn of_the_network(&self, has_log: bool, has_checkpoints: bool) -> Option<String> {
         let others = [
+            (self.no_log && !has_log, "no_log"),
+            (
+                self.checkpoint_every.is_some() && !has_checkpoints,
+                "checkpoint_every",
+            ),
             (self.select.is_some(), "select"),
             (self.select_every.is_some(), "select_every"),
             (self.select_evaluations.is_some(), "select_evaluations"),
@@ -429,11 +425,15 @@ fn learner_parser() -> impl TypedValueParser<Value = ValueKind> {
     let help = |kind| match kind {
         ValueKind::Counts => "Counts of what is locally true, learnt by ranking, in seconds",
         ValueKind::Nlm => "The paper's network, a correction to a heuristic, in minutes or hours",
-        ValueKind::Gnn => {
-            "A graph network with a policy, by PPO: a baseline of the paper, in hours"
-        }
+        ValueKind::Hgn => "A hypergraph network on optimal plans, a baseline of the paper",
+        ValueKind::Gnn => "A graph network with a policy, by PPO, a baseline of the paper",
     };
-    let words = [ValueKind::Counts, ValueKind::Nlm, ValueKind::Gnn];
+    let words = [
+        ValueKind::Counts,
+        ValueKind::Nlm,
+        ValueKind::Hgn,
+        ValueKind::Gnn,
+    ];
     PossibleValuesParser::new(words.map(|kind| PossibleValue::new(kind.name()).help(help(kind))))
         .try_map(|word| serde_json::from_value(serde_json::Value::String(word)))
 }

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 
 use homing::input::{ProblemFiles, load_domain, read_bytes};
 use homing::train::{
-    CountsRecord, DEFAULT_BUDGET, GnnRecord, GnnTraining, LoadedTasks, MayRaise, NlmRecord,
-    SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
+    CountsRecord, DEFAULT_BUDGET, GnnRecord, GnnTraining, HgnRecord, HgnTraining, LoadedTasks,
+    MayRaise, NlmRecord, SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
 };
 use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
 use homing_lab::layout::MODEL_EXTENSION;
@@ -20,6 +20,7 @@ use homing_learner::{FunctionConfig, GnnConfig, LearnConfig, TrainConfig, ValueK
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
+use crate::model::folds;
 use crate::output::{print, say};
 use crate::watch::{catch_interrupts, interrupted};
 use args::{Preset, Train};
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     let (files, learner) = learner(arguments)?;
     let runs = arguments.seeds.clone().map_or(1, Iterator::count);
     let steps = match &learner {
-        Learner::Counts(_) | Learner::Gnn(_) => 0,
+        Learner::Counts(_) | Learner::Gnn(_) | Learner::Hgn(_) => 0,
         Learner::Nlm(training) => training.config.steps,
     };
     let progress = Progress::new(runs, steps);
@@ -121,7 +122,7 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
     let bad = |message: String| Err(Failure::because(Exit::BadInput, message));
     match arguments.learner {
         ValueKind::Counts => {
-            if let Some(option) = arguments.of_the_network() {
+            if let Some(option) = arguments.of_the_network(false, false) {
                 return bad(format!(
                     "{option} is for the paper's network: add --learner nlm"
                 ));
@@ -166,7 +167,7 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
                 return bad(format!("{option} is for --learner counts"));
             }
             let heuristic = arguments.heuristic.map(|_| "--heuristic".to_owned());
-            if let Some(option) = arguments.of_nlm_alone().or(heuristic) {
+            if let Some(option) = arguments.of_the_network(true, true).or(heuristic) {
                 return bad(format!("{option} is not for --learner gnn"));
             }
             let usual = GnnTraining::default();
@@ -177,35 +178,37 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             };
             Ok((&arguments.files, Learner::Gnn(Box::new(training))))
         }
+        ValueKind::Hgn => {
+            let of_network = arguments.of_the_network(false, true);
+            let of_counts = || arguments.of_counts().map(str::to_owned);
+            let of_others = || of_counts().or_else(|| arguments.of_gnn());
+            if let Some(option) = of_network.or_else(of_others) {
+                return bad(format!("{option} is not for --learner hgn"));
+            }
+            if arguments.heuristic.is_some() {
+                return bad("--heuristic is not for --learner hgn".to_owned());
+            }
+            let usual = HgnTraining::default();
+            let training = HgnTraining {
+                config: over(&usual.config, arguments)?,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+            };
+            Ok((&arguments.files, Learner::Hgn(Box::new(training))))
+        }
     }
 }
 
 /// File, then flags.
 fn gnn_configuration(arguments: &Train) -> anyhow::Result<GnnConfig> {
-    let mut config = GnnConfig::default();
-    if let Some(path) = &arguments.config {
-        let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
-        config = toml::from_str(&text).map_err(|error| {
-            Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
-        })?;
-    }
+    let mut config = over(&GnnConfig::default(), arguments)?;
     arguments.gnn.apply(&mut config);
     Ok(config)
 }
 
 /// Budget, then file, then flags.
 fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
-    let mut config = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
-    if let Some(path) = &arguments.config {
-        let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
-        let bad = |error: &dyn std::fmt::Display| {
-            Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
-        };
-        let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
-        let mut whole = toml::Table::try_from(&config)?;
-        put_over(&mut whole, file);
-        config = whole.try_into().map_err(|error| bad(&error))?;
-    }
+    let usual = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
+    let mut config = over(&usual, arguments)?;
     let FunctionConfig::Counts(function) = &mut config.function;
     if let Some(heuristic) = arguments.heuristic {
         function.heuristics = vec![heuristic];
@@ -214,6 +217,24 @@ fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
         function.rounds = rounds;
     }
     Ok(config)
+}
+
+/// Settings, with those of the file of `--config` over them.
+fn over<T>(usual: &T, arguments: &Train) -> anyhow::Result<T>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Clone,
+{
+    let Some(path) = &arguments.config else {
+        return Ok(usual.clone());
+    };
+    let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
+    let bad = |error: &dyn std::fmt::Display| {
+        Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
+    };
+    let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
+    let mut whole = toml::Table::try_from(usual)?;
+    put_over(&mut whole, file);
+    whole.try_into().map_err(|error| bad(&error))
 }
 
 /// Puts the fields of a table over those of another, table by table.
@@ -292,6 +313,7 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
         TrainEnd::Trained(TrainRecord::Counts(record)) => print(&of_counts(record)),
         TrainEnd::Trained(TrainRecord::Nlm(record)) => print(&line(record)),
         TrainEnd::Trained(TrainRecord::Gnn(record)) => print(&of_gnn(record)),
+        TrainEnd::Trained(TrainRecord::Hgn(record)) => print(&of_hypergraph(record)),
         TrainEnd::AlreadyThere(record) => {
             say(&format!(
                 "homing: {} is there already, trained with these settings\n",
@@ -337,6 +359,20 @@ fn of_gnn(record: &GnnRecord) -> String {
         record.episodes,
         100.0 * record.last_rate,
         record.steps,
+        record.seconds,
+    )
+}
+
+fn of_hypergraph(record: &HgnRecord) -> String {
+    let report = &record.report;
+    format!(
+        "{} states of {} optimal plans\n\n{}\n{}: seed {}, {} parameters, {:.1} s\n",
+        report.labels.samples,
+        report.labels.solved,
+        folds(report),
+        record.model,
+        record.seed,
+        integer(record.parameters),
         record.seconds,
     )
 }

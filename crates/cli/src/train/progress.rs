@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use homing::{Notice, Observer};
-use homing_learner::{IterationRecord, LearnProgress, StepRecord};
+use homing_learner::{HgnProgress, IterationRecord, LearnProgress, StepRecord};
 
 use crate::output::{clear_line, show_line};
 use crate::progress::{bar, duration};
@@ -138,6 +138,20 @@ impl Progress {
         self.state.lock().expect("no thread panics here").shown = true;
     }
 
+    fn epoch(&self, progress: &HgnProgress) {
+        if !self.show {
+            return;
+        }
+        let best = progress.best.iter().copied().fold(f64::INFINITY, f64::min);
+        let (done, all) = (progress.epoch as u64, progress.of as u64);
+        let elapsed = self.start.elapsed().as_secs_f64();
+        show_line(&format!(
+            "{} {done}/{all} epochs, least loss {best:.3}, {elapsed:.1} s",
+            bar(done, all, 16)
+        ));
+        self.state.lock().expect("no thread panics here").shown = true;
+    }
+
     /// Takes the line away.
     pub(crate) fn finish(&self) {
         let mut state = self.state.lock().expect("no thread panics here");
@@ -166,6 +180,10 @@ impl Observer for Progress {
 
     fn learning(&self, _seed: u64, progress: &LearnProgress) {
         self.learn(progress);
+    }
+
+    fn epoch(&self, _seed: u64, progress: &HgnProgress) {
+        Self::epoch(self, progress);
     }
 
     fn training_step(&self, seed: u64, record: &StepRecord) {

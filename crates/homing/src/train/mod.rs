@@ -1,8 +1,9 @@
-//! Training: a request, the run, and the record of it. By ranking (`counts`), or the paper's network
-//! with its log, checkpoints and selection.
+//! Training: a request, the run, and the record of it. By ranking (`counts`), the paper's network
+//! with its log, checkpoints and selection, or a hypergraph network (`hgn`).
 
 mod counts;
 mod gnn;
+mod hgn;
 mod log;
 mod select;
 mod validation;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
 use self::gnn::GnnSession;
+use self::hgn::HgnSession;
 use self::log::Log;
 use self::select::Selection;
 use crate::compute::{compute, simd_name};
@@ -35,6 +37,7 @@ use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
 pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
+pub use self::hgn::{HgnRecord, HgnTraining};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
 
@@ -89,6 +92,8 @@ pub enum Learner {
     Nlm(Box<NlmTraining>),
     /// The graph network, by PPO.
     Gnn(Box<GnnTraining>),
+    /// A hypergraph network, on optimal plans.
+    Hgn(Box<HgnTraining>),
 }
 
 impl Default for Learner {
@@ -197,6 +202,8 @@ pub enum TrainRecord {
     Nlm(Box<NlmRecord>),
     /// The graph network.
     Gnn(Box<GnnRecord>),
+    /// A hypergraph network.
+    Hgn(Box<HgnRecord>),
 }
 
 impl TrainRecord {
@@ -206,6 +213,7 @@ impl TrainRecord {
             Self::Counts(record) => &record.model,
             Self::Nlm(record) => &record.model,
             Self::Gnn(record) => &record.model,
+            Self::Hgn(record) => &record.model,
         }
     }
 }
@@ -290,6 +298,7 @@ enum Prepared<'a> {
     Counts(CountsSession<'a>),
     Gnn(GnnSession<'a>),
     Nlm(Session<'a>),
+    Hgn(HgnSession<'a>),
 }
 
 impl<'a> Prepared<'a> {
@@ -300,6 +309,7 @@ impl<'a> Prepared<'a> {
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
             Learner::Gnn(training) => Self::Gnn(GnnSession::load(request, training, observer)?),
+            Learner::Hgn(training) => Self::Hgn(HgnSession::load(request, training, observer)?),
         })
     }
 
@@ -308,6 +318,7 @@ impl<'a> Prepared<'a> {
             Self::Counts(session) => session.train(files, seed, compute.threads),
             Self::Nlm(session) => session.train(files, seed, compute),
             Self::Gnn(session) => session.train(files, seed, compute),
+            Self::Hgn(session) => session.train(files, seed, compute),
         }
     }
 }
