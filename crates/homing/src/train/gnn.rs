@@ -210,10 +210,14 @@ impl<'a> GnnSession<'a> {
             return begun.map_err(Error::train);
         }
         let resumed = GnnTrainer::resume(&self.tasks, &read_bytes(checkpoint)?, compute);
-        let trainer = resumed.map_err(|error| Error::Train {
+        let mut trainer = resumed.map_err(|error| Error::Train {
             checkpoint: matches!(error, TrainError::Checkpoint(_)).then(|| checkpoint.to_owned()),
             error,
         })?;
+        // A run may be made longer, or cut off where it is.
+        if trainer.iteration() <= config.iterations {
+            trainer.set_iterations(config.iterations);
+        }
         let mut other = differences(trainer.config(), config)?;
         if trainer.seed() != seed {
             other.push(format!("seed ({}, not {seed})", trainer.seed()));

@@ -179,6 +179,11 @@ impl<'t> GnnTrainer<'t> {
         self.seed
     }
 
+    /// Lets the run end after so many iterations: its length decides nothing else about it.
+    pub fn set_iterations(&mut self, iterations: u64) {
+        self.config.iterations = iterations;
+    }
+
     /// Iterations done.
     pub fn iteration(&self) -> u64 {
         self.iteration
