@@ -6,8 +6,8 @@
 #
 # Settings, as environment variables with these defaults:
 #
-#     WIDTH=128 ITERATIONS=120 EPISODES=50 UPDATES=10 SEED=0 PROBLEMS=24 JOBS=(all cores)
-#     TRAIN_SECONDS=270  training is stopped after so long: what is missing is said
+#     WIDTH=64 ITERATIONS=300 EPISODES=50 UPDATES=8 LEARNING_RATE=1e-3 SEED=0 PROBLEMS=24 JOBS=(all cores)
+#     TRAIN_SECONDS=270  training is cut off after so long, with the iterations done by then; that is said
 #     TIME_LIMIT=20      seconds of one search
 #     DOMAINS="blocks ferry gripper visitall"
 #     SEARCHES="gbfs-h gbfs-v gbfls-h gbfls-v gbfs-h-found gbfs-v-found gbfls-h-found gbfls-v-found"
@@ -16,7 +16,8 @@
 set -u
 out=${1:?where to write}
 homing=${2:-target/release/homing}
-: "${WIDTH:=128}" "${ITERATIONS:=120}" "${EPISODES:=50}" "${UPDATES:=10}" "${SEED:=0}" "${PROBLEMS:=24}"
+: "${WIDTH:=64}" "${ITERATIONS:=300}" "${EPISODES:=50}" "${UPDATES:=8}" "${LEARNING_RATE:=1e-3}" "${SEED:=0}"
+: "${PROBLEMS:=24}"
 : "${TRAIN_SECONDS:=270}" "${TIME_LIMIT:=20}" "${JOBS:=$(nproc)}"
 : "${DOMAINS:=blocks ferry gripper visitall}"
 : "${SEARCHES:=gbfs-h gbfs-v gbfls-h gbfls-v gbfs-h-found gbfs-v-found gbfls-h-found gbfls-v-found}"
@@ -42,19 +43,27 @@ for domain in $DOMAINS; do
     fi
 done
 
-# Models, all domains side by side. One that is stopped goes on from its checkpoint the next time.
+# Models, all domains side by side.
+echo "learning_rate = $LEARNING_RATE" >"$out/gnn.toml"
+train() { # domain, iterations
+    from=$(dirname "$(find "$out/paper-train-$1" -name domain.pddl)")
+    timeout "$TRAIN_SECONDS" "$homing" train --learner gnn --config "$out/gnn.toml" --resume --json \
+        --jobs "$threads" --width "$WIDTH" --iterations "$2" --episodes "$EPISODES" --updates "$UPDATES" \
+        --seed "$SEED" --checkpoint-every 5 --out "$out/models/$1.safetensors" "$from" \
+        >"$out/models/$1.json" 2>>"$out/models/$1.log"
+}
 for domain in $DOMAINS; do
-    from=$(dirname "$(find "$out/paper-train-$domain" -name domain.pddl)")
-    timeout -s INT "$TRAIN_SECONDS" "$homing" train --learner gnn --resume --json --jobs "$threads" \
-        --width "$WIDTH" --iterations "$ITERATIONS" --episodes "$EPISODES" --updates "$UPDATES" --seed "$SEED" \
-        --checkpoint-every 5 --out "$out/models/$domain.safetensors" "$from" \
-        >"$out/models/$domain.json" 2>"$out/models/$domain.log" &
+    train "$domain" "$ITERATIONS" &
 done
 wait
 for domain in $DOMAINS; do
-    tail -n 1 "$out/models/$domain.jsonl" | sed "s/^/$domain: last iteration /"
-    [ -f "$out/models/$domain.safetensors" ] ||
-        echo "$domain: not finished in $TRAIN_SECONDS s: $(tail -n 1 "$out/models/$domain.log")"
+    last=$(tail -n 1 "$out/models/$domain.jsonl")
+    if [ ! -f "$out/models/$domain.safetensors" ]; then
+        reached=$(sed 's/.*"iteration":\([0-9]*\).*/\1/' <<<"$last")
+        echo "$domain: cut off after $reached of $ITERATIONS iterations"
+        train "$domain" "$reached"
+    fi
+    echo "$domain: last iteration $last"
 done
 echo "training: $(($(date +%s) - begin)) s"
 

@@ -170,7 +170,10 @@ impl<'a> GnnSession<'a> {
         }
         let mut log = self.training.log.then(|| Log::open(files, &trainer));
         while trainer.iteration() < self.training.config.iterations && !self.observer.stopped() {
-            let record = trainer.step().map_err(Error::train)?;
+            let record = trainer.step_unless(&|| self.observer.stopped());
+            let Some(record) = record.map_err(Error::train)? else {
+                break;
+            };
             self.observer
                 .iteration(seed, &record, self.training.config.iterations);
             if let Some(log) = &mut log {

@@ -78,13 +78,14 @@ struct Running<'g, 't> {
 }
 
 /// Runs episodes of these problems, each with its own generator. What others are run beside it
-/// changes no episode.
+/// changes no episode. Told to stop, it leaves them where they are.
 pub(crate) fn run(
     grounds: &[Ground<'_>],
     starts: Vec<(usize, SplitMix64)>,
     network: &Arc<Network>,
     parameters: &Arc<[f32]>,
     simd: Simd,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Episode>, GnnError> {
     let mut evaluator = Evaluator::new(Arc::clone(network), Arc::clone(parameters), simd);
     let mut running = Vec::with_capacity(starts.len());
@@ -121,7 +122,7 @@ pub(crate) fn run(
                 .draw(&one.before, &one.state, &actions, kinds, &mut batch);
             lists.push((at, actions));
         }
-        if lists.is_empty() {
+        if lists.is_empty() || stop() {
             break;
         }
         evaluator.evaluate(&batch, &mut logits, &mut values);

@@ -202,7 +202,37 @@ impl<'t> GnnTrainer<'t> {
     ///
     /// If a number is no longer finite.
     pub fn step(&mut self) -> Result<IterationRecord, TrainError> {
-        let episodes = self.episodes()?;
+        let record = self.step_unless(&|| false)?;
+        Ok(record.expect("nothing says stop"))
+    }
+
+    /// One iteration, unless it is told to stop: then it leaves everything as it was before, and
+    /// gives `None`.
+    ///
+    /// # Errors
+    ///
+    /// If a number is no longer finite.
+    pub fn step_unless(
+        &mut self,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<IterationRecord>, TrainError> {
+        let before = (self.parameters.clone(), self.adam.clone());
+        let (iteration, summary) = (self.iteration, self.summary);
+        let record = self.play_and_learn(stop)?;
+        if stop() {
+            (self.parameters, self.adam) = before;
+            (self.iteration, self.summary) = (iteration, summary);
+            return Ok(None);
+        }
+        Ok(Some(record))
+    }
+
+    /// Where it is told to stop, what it leaves behind is of no use.
+    fn play_and_learn(
+        &mut self,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<IterationRecord, TrainError> {
+        let episodes = self.episodes(stop)?;
         let solved = episodes.iter().filter(|episode| episode.solved).count() as u64;
         let steps: usize = episodes.iter().map(|episode| episode.steps.len()).sum();
         self.iteration += 1;
@@ -217,8 +247,8 @@ impl<'t> GnnTrainer<'t> {
         let rate = f64::from(self.config.learning_rate)
             * self.config.decay.powi((self.iteration - 1) as i32);
         self.adam.adam.learning_rate = rate as f32;
-        while record.updates < self.config.updates as u64 && steps > 0 {
-            let sums = self.update(&chunks)?;
+        while record.updates < self.config.updates as u64 && steps > 0 && !stop() {
+            let sums = self.update(&chunks, stop)?;
             record.updates += 1;
             let mean = |sum: f64| sum / steps as f64;
             record.divergence = mean(sums.divergence);
@@ -238,7 +268,10 @@ impl<'t> GnnTrainer<'t> {
     }
 
     /// The episodes of an iteration.
-    pub(super) fn episodes(&self) -> Result<Vec<Episode>, TrainError> {
+    pub(super) fn episodes(
+        &self,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Episode>, TrainError> {
         let places: Vec<u64> = (0..self.config.episodes as u64).collect();
         let groups: Vec<&[u64]> = places.chunks(IN_STEP).collect();
         let parameters: Arc<[f32]> = self.parameters.as_slice().into();
@@ -253,6 +286,7 @@ impl<'t> GnnTrainer<'t> {
                 &self.network,
                 &parameters,
                 self.compute.simd,
+                stop,
             ))
         });
         let groups = groups.expect("nothing says stop").into_iter();
@@ -320,7 +354,11 @@ impl<'t> GnnTrainer<'t> {
     }
 
     /// Moves the parameters once.
-    pub(super) fn update(&mut self, chunks: &[Chunk]) -> Result<Sums, TrainError> {
+    pub(super) fn update(
+        &mut self,
+        chunks: &[Chunk],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Sums, TrainError> {
         let mut gradient = vec![0.0; self.parameters.len()];
         let (network, parameters) = (&self.network, &self.parameters);
         let (config, simd) = (&self.config, self.compute.simd);
@@ -329,6 +367,9 @@ impl<'t> GnnTrainer<'t> {
             &mut self.buffers,
             &mut gradient,
             |at, buffers, gradient| {
+                if stop() {
+                    return Sums::default();
+                }
                 let mut tape =
                     Tape::new(&network.layout, parameters, simd, std::mem::take(buffers));
                 let sums = chunks[at].losses(network, config, &mut tape, gradient);

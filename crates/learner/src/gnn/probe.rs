@@ -42,7 +42,7 @@ pub struct Probe<'a, 't> {
 impl<'a, 't> Probe<'a, 't> {
     /// Plays an iteration and keeps its first steps.
     pub fn new(trainer: &'a mut GnnTrainer<'t>, most: usize) -> Self {
-        let episodes = trainer.episodes().expect("they can be read");
+        let episodes = trainer.episodes(&|| false).expect("they can be read");
         let mut steps = Vec::new();
         for episode in episodes {
             let worths = trainer.config.returns(episode.steps.len(), episode.solved);
@@ -138,7 +138,7 @@ impl<'a, 't> Probe<'a, 't> {
 
     /// One update: forward, backward, Adam. The mean of the squared error of V before it.
     pub fn update(&mut self, gathered: &Gathered) -> f64 {
-        let error = self.trainer.update(&gathered.0).expect("it is finite");
+        let error = self.trainer.update(&gathered.0, &|| false).expect("it is finite");
         error.value_error / self.steps.len() as f64
     }
 

@@ -650,6 +650,11 @@ fn a_run_goes_on_from_its_checkpoint_as_if_it_had_never_stopped() {
     let bytes = trainer.checkpoint().expect("a checkpoint");
     let mut again = GnnTrainer::resume(&tasks, &bytes, Compute::from(2)).expect("it is whole");
     assert_eq!(again.iteration(), 2);
+    // Told to stop in the middle of its work, it has not begun it.
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let late = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 40;
+    assert_eq!(again.step_unless(&late).expect("it goes on"), None);
+    assert_eq!(again.checkpoint().expect("a checkpoint"), bytes);
     again.step().expect("it goes on");
     again.step().expect("it goes on");
     assert_eq!(again.model(), straight);
