@@ -152,6 +152,10 @@ pub(crate) struct Solve {
     #[arg(long, help_heading = "Lazy search")]
     pub(crate) no_preferred: bool,
 
+    /// Take every step, also those that differ only in objects that nothing tells apart
+    #[arg(long, help_heading = "Lazy search")]
+    pub(crate) no_interchange: bool,
+
     /// Add a queue that draws states by type, a way off plateaus
     #[arg(long, help_heading = "Lazy search")]
     pub(crate) by_type: bool,
@@ -163,6 +167,10 @@ pub(crate) struct Solve {
     /// The part of the work that goes by the learned score, 0 to 1
     #[arg(long, default_value_t = LazyConfig::default().share, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) share: f64,
+
+    /// The part of the work that looks for what is new, 0 to 1, when there is no plan soon
+    #[arg(long, default_value_t = LazyConfig::default().novelty, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
+    pub(crate) novelty: f64,
 
     /// Make a plan shorter before it is shown, for a tenth of the work of the search at the most
     #[arg(long, action = clap::ArgAction::Set, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]

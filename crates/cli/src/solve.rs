@@ -29,8 +29,10 @@ impl Solve {
                     landmarks: !self.no_landmarks,
                     preferred: !self.no_preferred,
                     by_type: self.by_type,
+                    interchange: !self.no_interchange,
                     boost: self.boost,
                     share: self.share,
+                    novelty: self.novelty,
                 },
                 walk: self.walk,
                 learn: self.learn,
@@ -221,8 +223,10 @@ mod tests {
                                 landmarks: with_model,
                                 preferred: with_model,
                                 by_type: with_model,
+                                interchange: with_model,
                                 boost: 7,
                                 share: 0.25,
+                                novelty: 0.125,
                             }
                         } else {
                             LazyConfig::default()

@@ -37,8 +37,12 @@ pub(crate) struct Evaluator {
     edge_of_shape: Vec<f32>,
     edge_of_kind: Vec<f32>,
     node_of_kind: Vec<f32>,
-    /// From a node to the first map of edges, all places side by side: `[width, places * width]`.
-    by_place: Vec<f32>,
+    /// From nodes to the first map of edges.
+    runs: Vec<Run>,
+    /// The row that stands in each place of each edge, among those of all runs.
+    mapped_row: Vec<u32>,
+    /// How many rows these have.
+    mapped_rows: usize,
     edge_own: Vec<f32>,
     edge_second: Map,
     node_received: Vec<f32>,
@@ -49,6 +53,36 @@ pub(crate) struct Evaluator {
     output: Map,
     /// Where there are global features: their encoding.
     start: Option<Vec<f32>>,
+}
+
+/// Nodes that stand in a place, some that do not between them: neighbours mapped together.
+#[derive(Clone, Debug)]
+struct Run {
+    /// The weights of the place.
+    weight: Vec<f32>,
+    first: usize,
+    count: usize,
+}
+
+/// Nodes that no edge has in a place, but that lie between two that are: mapping them is cheaper
+/// than beginning again.
+const GAP: usize = 12;
+
+/// For a place, runs of nodes that cover those that stand in it: most propositions stand in few
+/// places, and those of a predicate lie together.
+fn runs_of(places: impl Iterator<Item = u32>, nodes: usize) -> Vec<(usize, usize)> {
+    let mut stands = vec![false; nodes];
+    places
+        .filter(|&node| node != NONE)
+        .for_each(|node| stands[node as usize] = true);
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for node in (0..nodes).filter(|&node| stands[node]) {
+        match runs.last_mut() {
+            Some((first, count)) if node <= *first + *count + GAP => *count = node + 1 - *first,
+            _ => runs.push((node, 1)),
+        }
+    }
+    runs
 }
 
 /// A linear map, out of the buffer of parameters.
@@ -150,13 +184,29 @@ impl Evaluator {
             out
         };
         let (edge, node) = (network.edge, network.node);
-        let mut by_place = vec![0.0; width * places * width];
+        let (mut runs, mut mapped_rows) = (Vec::new(), 0);
+        let mut mapped_row = vec![NONE; graph.places.len()];
         let mut edge_of_kind = Vec::new();
         for place in 0..places {
             edge_of_kind.extend(table(&four, edge.part(2 + 2 * place), None));
-            let from = weight(edge.part(3 + 2 * place)).chunks_exact(width);
-            for (to, from) in by_place.chunks_exact_mut(places * width).zip(from) {
-                to[place * width..(place + 1) * width].copy_from_slice(from);
+            let mine = graph.places.iter().copied().skip(place).step_by(places);
+            let rows = mapped_row.iter_mut().skip(place).step_by(places);
+            let found = runs_of(mine.clone(), graph.nodes);
+            let mut row_of = vec![NONE; graph.nodes];
+            for (first, count) in found {
+                for node in first..first + count {
+                    row_of[node] = mapped_rows as u32;
+                    mapped_rows += 1;
+                }
+                let weight = weight(edge.part(3 + 2 * place)).to_vec();
+                runs.push(Run {
+                    weight,
+                    first,
+                    count,
+                });
+            }
+            for (row, node) in rows.zip(mine).filter(|(_, node)| *node != NONE) {
+                *row = row_of[node as usize];
             }
         }
         let both = |with: Perceptron| [with.first, with.second].map(|map| Map::of(parameters, map));
@@ -167,7 +217,9 @@ impl Evaluator {
             edge_of_shape: table(&shapes, edge.part(0), Some(edge.first)),
             edge_of_kind,
             node_of_kind: table(&four, node.part(1), Some(node.first)),
-            by_place,
+            runs,
+            mapped_row,
+            mapped_rows,
             edge_own: weight(edge.part(1)).to_vec(),
             edge_second: Map::of(parameters, edge.second),
             node_received: weight(node.part(0)).to_vec(),
@@ -236,16 +288,16 @@ impl Evaluator {
     fn edges(&self, scratch: &mut Scratch) {
         let (graph, width) = (&self.graph, self.width);
         let places = graph.places.len().checked_div(graph.edges).unwrap_or(0);
-        let wide = places * width;
         scratch.mapped.clear();
-        scratch.mapped.resize(graph.nodes * wide, 0.0);
-        multiply_add(
-            self.simd,
-            &scratch.nodes,
-            &self.by_place,
-            &mut scratch.mapped,
-            [graph.nodes, width, wide],
-        );
+        scratch.mapped.resize(self.mapped_rows * width, 0.0);
+        let mut rest = &mut scratch.mapped[..];
+        for run in &self.runs {
+            let to;
+            (to, rest) = rest.split_at_mut(run.count * width);
+            let from = &scratch.nodes[run.first * width..][..run.count * width];
+            let shape = [run.count, width, width];
+            multiply_add(self.simd, from, &run.weight, to, shape);
+        }
         scratch.received.clear();
         scratch.received.resize(graph.nodes * width, 0.0);
         for first in (0..graph.edges).step_by(BLOCK) {
@@ -255,11 +307,9 @@ impl Evaluator {
             let start = &scratch.edge_start[range.clone()];
             scratch.hidden.extend_from_slice(start);
             for (at, to) in scratch.hidden.chunks_exact_mut(width).enumerate() {
-                let mine = &graph.places[(first + at) * places..][..places];
-                for (place, &node) in mine.iter().enumerate() {
-                    if node != NONE {
-                        let from = node as usize * wide + place * width;
-                        add_row(to, &scratch.mapped[from..from + width]);
+                for &mapped in &self.mapped_row[(first + at) * places..][..places] {
+                    if mapped != NONE {
+                        add_row(to, row(&scratch.mapped, width, mapped as usize));
                     }
                 }
             }

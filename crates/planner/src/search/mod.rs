@@ -11,6 +11,7 @@ mod deferred;
 mod gbfls;
 mod gbfs;
 mod kind;
+mod novelty;
 mod open;
 mod policy;
 mod queue;
