@@ -228,20 +228,20 @@ impl Preset {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Settings of --learner gnn")]
 pub(crate) struct GnnSettings {
-    /// Features of nodes, edges and graphs
+    /// Features of nodes, edges and graphs [default: 256]
     #[arg(long, value_name = "N")]
     width: Option<usize>,
-    /// Iterations: episodes, then updates
+    /// Iterations: episodes, then updates [default: 1000]
     #[arg(long, value_name = "N")]
     iterations: Option<u64>,
-    /// Episodes of an iteration
+    /// Episodes of an iteration [default: 100]
     #[arg(long, value_name = "N")]
     episodes: Option<usize>,
-    /// Updates of an iteration, at the most
+    /// Updates of an iteration, at the most [default: 20]
     #[arg(long, value_name = "N")]
     updates: Option<usize>,
-    /// What a step is worth by the end of its episode: with an exponent that grows, as found, or
-    /// the usual discount
+    /// What a step is worth by the end of its episode: with an exponent that grows, as found, or the
+    /// usual discount [default: growing]
     #[arg(long, value_name = "KIND", value_parser = one_of::<Returns>(&["growing", "usual"]))]
     returns: Option<Returns>,
 }

@@ -138,7 +138,10 @@ impl<'a, 't> Probe<'a, 't> {
 
     /// One update: forward, backward, Adam. The mean of the squared error of V before it.
     pub fn update(&mut self, gathered: &Gathered) -> f64 {
-        let error = self.trainer.update(&gathered.0, &|| false).expect("it is finite");
+        let error = self
+            .trainer
+            .update(&gathered.0, &|| false)
+            .expect("it is finite");
         error.value_error / self.steps.len() as f64
     }
 
