@@ -11,6 +11,9 @@ use super::episodes::Step;
 use super::evaluate::Evaluator;
 use super::ppo::GnnTrainer;
 
+/// Arity, predicate, sign, objects.
+pub type PlainEffect = (usize, usize, f32, u32, u32);
+
 /// A state: features in full, actions as lists of effects.
 #[derive(Serialize)]
 pub struct PlainGraph {
@@ -21,7 +24,7 @@ pub struct PlainGraph {
     /// Sources, targets and features of all edges.
     pub edges: (Vec<u32>, Vec<u32>, Vec<Vec<f32>>),
     /// By action, its effects: arity, predicate, sign, objects.
-    pub actions: Vec<Vec<(usize, usize, f32, u32, u32)>>,
+    pub actions: Vec<Vec<PlainEffect>>,
     /// The action taken.
     pub pick: usize,
     /// log π of it then.
