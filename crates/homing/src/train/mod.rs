@@ -2,6 +2,7 @@
 //! with its log, checkpoints and selection, or a hypergraph network (`hgn`).
 
 mod counts;
+mod gnn;
 mod hgn;
 mod log;
 mod select;
@@ -22,6 +23,7 @@ use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
+use self::gnn::GnnSession;
 use self::hgn::HgnSession;
 use self::log::Log;
 use self::select::Selection;
@@ -34,6 +36,7 @@ use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
+pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
 pub use self::hgn::{HgnRecord, HgnTraining};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
@@ -91,6 +94,8 @@ pub enum Learner {
     Counts(Box<LearnConfig>),
     /// The paper's network, by reinforcement learning.
     Nlm(Box<NlmTraining>),
+    /// The graph network, by PPO.
+    Gnn(Box<GnnTraining>),
     /// A hypergraph network, on optimal plans.
     Hgn(Box<HgnTraining>),
 }
@@ -199,6 +204,8 @@ pub enum TrainRecord {
     Counts(Box<CountsRecord>),
     /// The paper's network.
     Nlm(Box<NlmRecord>),
+    /// The graph network.
+    Gnn(Box<GnnRecord>),
     /// A hypergraph network.
     Hgn(Box<HgnRecord>),
 }
@@ -209,6 +216,7 @@ impl TrainRecord {
         match self {
             Self::Counts(record) => &record.model,
             Self::Nlm(record) => &record.model,
+            Self::Gnn(record) => &record.model,
             Self::Hgn(record) => &record.model,
         }
     }
@@ -306,9 +314,19 @@ fn stopped_reading(error: Error) -> Result<TrainEnd, Error> {
     }
 }
 
+/// Why a run is to end before its time, if it is.
+fn stop_now(request: &TrainRequest, observer: &dyn Observer, gauge: &MemoryGauge) -> Option<Stop> {
+    if observer.stopped() {
+        return Some(Stop::Interrupted);
+    }
+    let limit = request.memory_limit?;
+    (gauge.resident()? > limit).then_some(Stop::Memory)
+}
+
 /// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
+    Gnn(GnnSession<'a>),
     Nlm(Session<'a>),
     Hgn(HgnSession<'a>),
 }
@@ -320,6 +338,7 @@ impl<'a> Prepared<'a> {
                 Self::Counts(CountsSession::load(request, config, observer)?)
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
+            Learner::Gnn(training) => Self::Gnn(GnnSession::load(request, training, observer)?),
             Learner::Hgn(training) => Self::Hgn(HgnSession::load(request, training, observer)?),
         })
     }
@@ -328,6 +347,7 @@ impl<'a> Prepared<'a> {
         match self {
             Self::Counts(session) => session.train(files, seed, compute.threads),
             Self::Nlm(session) => session.train(files, seed, compute),
+            Self::Gnn(session) => session.train(files, seed, compute),
             Self::Hgn(session) => session.train(files, seed, compute),
         }
     }
@@ -475,7 +495,7 @@ pub fn raise_to_fit(
 }
 
 /// The fields in which two configurations differ, as `name (one, not other)`.
-fn differences(one: &TrainConfig, other: &TrainConfig) -> Result<Vec<String>, Error> {
+fn differences<C: Serialize>(one: &C, other: &C) -> Result<Vec<String>, Error> {
     let (one, other) = (
         toml::Table::try_from(one).map_err(Error::bug)?,
         toml::Table::try_from(other).map_err(Error::bug)?,
@@ -565,10 +585,10 @@ impl<'a> Session<'a> {
             None
         };
         let gauge = MemoryGauge::default();
-        let mut stop = self.stop(&gauge);
+        let mut stop = stop_now(self.request, self.observer, &gauge);
         while trainer.steps() < self.config.steps && stop.is_none() {
             self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
-            stop = self.stop(&gauge);
+            stop = stop_now(self.request, self.observer, &gauge);
         }
         // A run whose last step is done needs no more memory.
         let done = trainer.steps() >= self.config.steps;
@@ -595,15 +615,6 @@ impl<'a> Session<'a> {
         let _ = std::fs::remove_file(files.best());
         let record = NlmRecord::new(files, &model, trainer.timings())?;
         Ok(TrainEnd::Trained(TrainRecord::Nlm(Box::new(record))))
-    }
-
-    /// Why a run is to end before its time, if it is.
-    fn stop(&self, gauge: &MemoryGauge) -> Option<Stop> {
-        if self.observer.stopped() {
-            return Some(Stop::Interrupted);
-        }
-        let limit = self.request.memory_limit?;
-        (gauge.resident()? > limit).then_some(Stop::Memory)
     }
 
     /// A trainer at the start of a run, or where its checkpoint is.
