@@ -173,7 +173,11 @@ pub(crate) fn search(
             Err(stop) => return Ok(LazyResult::stopped(stop)),
         }
     }
-    let mut search = Deferred::new(task, heuristics, config.lazy.deferred(config.seed));
+    let deferred = DeferredConfig {
+        mixed: model.is_some(),
+        ..config.lazy.deferred(config.seed)
+    };
+    let mut search = Deferred::new(task, heuristics, deferred);
     let mut learned = None;
     let outcome = match scorer {
         Some(scorer) => {

@@ -66,6 +66,9 @@ pub struct DeferredConfig {
     pub by_type: bool,
     /// The part of the work for the learned worker, 0 to 1.
     pub share: f64,
+    /// Whether the guided worker also takes steps in the order of the learned score. Good with a
+    /// model that can be trusted; what was learnt in a second may lead it astray.
+    pub mixed: bool,
     /// The part of the work for the worker that looks for what is new, 0 to 1, once there is one; the
     /// others share the rest.
     pub novelty: f64,
@@ -84,6 +87,7 @@ impl Default for DeferredConfig {
             boost: 1000,
             by_type: false,
             share: 0.5,
+            mixed: true,
             novelty: 0.3,
             part: 1000,
             interchange: true,
@@ -292,7 +296,7 @@ impl<'a> Deferred<'a> {
         for mark in &mut self.marks {
             *mark &= BY_GUIDED | BY_NOVEL | DEAD;
         }
-        if !self.heuristics.is_empty() {
+        if !self.heuristics.is_empty() && self.config.mixed {
             // A new queue does not owe the turns that the others had.
             let turns = self.guided.iter().map(|queue| queue.turns).min();
             let mut add = |kind, only_preferred| {
@@ -794,30 +798,40 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Gives the queues of preferred actions a head start if an estimate or score is the best yet.
+    /// Gives queues of preferred actions a head start: those of heuristics if an estimate is the best
+    /// yet, that of the learned score if the score is. A score that goes down and down far from what
+    /// it was learnt on must not decide whose turn it is among heuristics.
     fn note_progress(&mut self, id: StateId) {
-        let mut progress = false;
+        let mut by_estimate = false;
         for (best, evaluation) in self.best_estimates.iter_mut().zip(&self.evaluations) {
             let estimate = evaluation.estimate.finite().unwrap_or(f64::INFINITY);
             if estimate < *best {
                 *best = estimate;
-                progress = true;
+                by_estimate = true;
             }
         }
+        let mut by_score = false;
         if let Some(scorer) = &mut self.scorer {
             scorer.enter(self.visited.state(id));
             let score = scorer.scores()[0];
             if score < self.best_score {
                 self.best_score = score;
-                progress = true;
+                by_score = true;
             }
         }
-        if progress {
+        if by_estimate || by_score {
             // At most so far ahead: head starts that added up would starve the other queues.
             let others = self.guided.iter().filter(|queue| !queue.only_preferred);
             let ahead = others.map(|queue| queue.turns).min().unwrap_or(0) - self.config.boost;
-            let preferred = self.guided.iter_mut().filter(|queue| queue.only_preferred);
-            preferred.for_each(|queue| queue.turns = queue.turns.min(ahead));
+            for queue in self.guided.iter_mut().filter(|queue| queue.only_preferred) {
+                let progress = match queue.kind {
+                    GuidedKind::Score(_) => by_score,
+                    _ => by_estimate,
+                };
+                if progress {
+                    queue.turns = queue.turns.min(ahead);
+                }
+            }
         }
     }
 
