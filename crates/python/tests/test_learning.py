@@ -103,7 +103,9 @@ def test_learning_by_ranking(blocks, towers):
     told = []
     model = homing.train(blocks, towers, callback=told.append, budget=5)
     assert model.kind == "counts" and model.record["learner"] == "counts"
-    assert {one["phase"] for one in told} == {"gathered", "fitted", "compared"}
+    # What takes longer than a tenth of a second is told on the way, too.
+    phases = {one["phase"] for one in told} - {"preparing", "grounding", "search"}
+    assert phases == {"gathered", "fitted", "compared"}
     problem = blocks.problem_from_text(tower("abcdefgh"))
     record = homing.solve(problem, model=model)
     assert record["outcome"] == "solved" and homing.validate(problem, record["plan"])
