@@ -147,8 +147,8 @@ pub(super) struct Relaxation<'a> {
     effects: Vec<Effect>,
     /// Counters of the rules as they are before a pass.
     fresh: Vec<Counter>,
-    /// While a settled proposition costs no more than this, no sum of preconditions saturates: none
-    /// before it cost more.
+    /// While a settled proposition costs no more than this, no sum saturates, be it of preconditions
+    /// alone or with a rule's own cost: no proposition settled before costs more.
     fits: u32,
     /// Rules without preconditions.
     without_pre: Vec<u32>,
@@ -197,16 +197,22 @@ impl Firing<'_> {
         }
     }
 
-    /// The preconditions of a rule are all settled, at this cost; how many effects it has.
+    /// The preconditions of a rule are all settled; how many effects it has. `total` makes its cost
+    /// of theirs and its own.
     #[inline(always)]
-    fn fire(&mut self, rule: u32, pre_cost: u32) -> usize {
+    fn fire(&mut self, rule: u32, pre_cost: u32, total: impl Fn(u32, u32) -> u32) -> usize {
         let Rule {
             own_cost,
             first,
             end,
         } = self.rules[rule as usize];
-        let cost = plus(pre_cost, own_cost);
+        let cost = total(pre_cost, own_cost);
         let effects = self.effects;
+        // Most have one: no loop is set up for it.
+        if end - first == 1 {
+            self.achieve(effects[first as usize], cost, own_cost);
+            return 1;
+        }
         for &effect in &effects[first as usize..end as usize] {
             self.achieve(effect, cost, own_cost);
         }
@@ -219,16 +225,19 @@ impl Firing<'_> {
     #[inline(never)]
     fn settle_large<C: Combine>(
         &mut self,
-        needed_by: &[u32],
+        (edges, needed_by): (&[Edge], &[u32]),
         counters: &mut [Counter],
         cost: u32,
     ) -> usize {
+        for &Edge { own_cost, effect } in edges {
+            self.achieve(effect, plus(cost, own_cost), own_cost);
+        }
         let mut touched = 0;
         for &rule in needed_by {
             let counter = &mut counters[rule as usize];
             *counter = C::settle_large(*counter, cost);
             if *counter < ONE_MISSING {
-                touched += self.fire(rule, C::cost(*counter, cost));
+                touched += self.fire(rule, C::cost(*counter, cost), plus);
             }
         }
         touched
@@ -249,6 +258,9 @@ impl<'a> Relaxation<'a> {
                 action.map_or(0, |action| costs.of(task, action))
             })
             .collect();
+        // No path costs more: to add more makes no difference.
+        let own_cost = |rule: usize| costs[rule].min(MAX_COST);
+        let dearest = (0..costs.len()).map(own_cost).max().unwrap_or(0);
         let alike = alike(rule_pre, &mut pace)?;
         let useful = useful_adds(task, &costs, &alike, &mut pace)?;
         let effects_of = |action: u32| {
@@ -265,7 +277,7 @@ impl<'a> Relaxation<'a> {
                 .enumerate()
                 .filter(|(_, pre)| pre.len() == 1);
             single.flat_map(|(action, pre)| {
-                let own_cost = costs[action];
+                let own_cost = own_cost(action);
                 effects_of(action as u32)
                     .map(move |effect| (pre[0].index(), Edge { own_cost, effect }))
             })
@@ -293,7 +305,7 @@ impl<'a> Relaxation<'a> {
                 let first = effects.len() as u32;
                 effects.extend(same_cost.iter().flat_map(|&member| effects_of(member)));
                 rules.push(Rule {
-                    own_cost: costs[same_cost[0] as usize],
+                    own_cost: own_cost(same_cost[0] as usize),
                     first,
                     end: effects.len() as u32,
                 });
@@ -323,7 +335,7 @@ impl<'a> Relaxation<'a> {
             rules,
             effects,
             fresh,
-            fits: MAX_COST / u32::try_from(widest).unwrap_or(MAX_COST),
+            fits: (MAX_COST - dearest) / u32::try_from(widest).unwrap_or(MAX_COST),
             without_pre,
             goal: task.goal.clone(),
             is_goal,
@@ -372,7 +384,7 @@ impl<'a> Relaxation<'a> {
         let mut touched = (counters.len() + firing.best.len()) / 8;
         let mut settled = 0;
         for &rule in &self.without_pre {
-            touched += firing.fire(rule, 0);
+            touched += firing.fire(rule, 0, plus);
         }
         let mut goals = self.goal.len();
         while goals > 0 {
@@ -392,18 +404,18 @@ impl<'a> Relaxation<'a> {
             }
             let (row, needed_by) = (edges.row(prop), needed_by.row(prop));
             touched += row.len() + needed_by.len();
-            for &Edge { own_cost, effect } in row {
-                firing.achieve(effect, plus(cost, own_cost), own_cost);
-            }
             if cost > self.fits {
-                touched += firing.settle_large::<C>(needed_by, counters, cost);
+                touched += firing.settle_large::<C>((row, needed_by), counters, cost);
                 continue;
+            }
+            for &Edge { own_cost, effect } in row {
+                firing.achieve(effect, cost.wrapping_add(own_cost), own_cost);
             }
             for &rule in needed_by {
                 let counter = &mut counters[rule as usize];
                 *counter = C::settle(*counter, cost);
                 if *counter < ONE_MISSING {
-                    touched += firing.fire(rule, C::cost(*counter, cost));
+                    touched += firing.fire(rule, C::cost(*counter, cost), u32::wrapping_add);
                 }
             }
         }
@@ -756,5 +768,59 @@ impl Heuristic for Ff<'_> {
 
     fn work(&self) -> u64 {
         self.relaxation.work
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_tasks::task;
+
+    fn value(mut heuristic: impl Heuristic, state: &[u32]) -> Option<f64> {
+        let mut estimates = Vec::new();
+        heuristic.evaluate(States::one(state), &mut estimates);
+        estimates[0].finite()
+    }
+
+    #[test]
+    fn costs_saturate() {
+        // Three preconditions of three thousand million each: their sum does not fit into a word.
+        let task = task(
+            "(:predicates (a) (b) (c) (end)) (:functions (total-cost))
+             (:action get-a :effect (and (a) (increase (total-cost) 3000000000)))
+             (:action get-b :effect (and (b) (increase (total-cost) 3000000000)))
+             (:action get-c :effect (and (c) (increase (total-cost) 3000000000)))
+             (:action finish :precondition (and (a) (b) (c))
+                             :effect (and (end) (increase (total-cost) 1)))",
+            "(:init (= (total-cost) 0)) (:goal (end)) (:metric minimize (total-cost))",
+        );
+        let state = task.initial_state();
+        let most = Some(f64::from(MAX_COST));
+        assert_eq!(value(Add::new(&task, Costs::Task), &state), most);
+        assert_eq!(
+            value(Max::new(&task, Costs::Task), &state),
+            Some(3_000_000_001.0)
+        );
+        assert_eq!(
+            value(Ff::new(&task, Costs::Task), &state),
+            Some(9_000_000_001.0)
+        );
+        assert_eq!(value(Add::new(&task, Costs::Unit), &state), Some(4.0));
+        assert_eq!(value(Max::new(&task, Costs::Unit), &state), Some(2.0));
+    }
+
+    #[test]
+    fn both_ways_to_count_a_precondition_agree_where_sums_fit() {
+        for missing in 1..4 {
+            for (sum, cost) in [(0, 0), (5, 7), (1 << 20, 1 << 30)] {
+                let counter = missing * ONE_MISSING + sum;
+                let settled = Sum::settle(counter, cost);
+                assert_eq!(settled, Sum::settle_large(counter, cost));
+                assert_eq!(settled >> 32, missing - 1);
+                assert_eq!(Sum::cost(settled, cost), sum as u32 + cost);
+                assert_eq!(Maximum::settle(counter, cost) >> 32, missing - 1);
+                assert_eq!(Maximum::cost(settled, cost), cost);
+            }
+        }
     }
 }
