@@ -68,6 +68,14 @@ impl Observer for Plans {
         self.inner.met(task, met);
     }
 
+    fn looks_at_states(&self) -> bool {
+        self.inner.looks_at_states()
+    }
+
+    fn takes_hints(&self) -> bool {
+        self.inner.takes_hints()
+    }
+
     fn underway(&self, underway: &Underway) {
         self.inner.underway(underway);
     }

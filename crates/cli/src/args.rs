@@ -97,7 +97,7 @@ pub(crate) enum Command {
                        memory, 23 time; `homing --help` lists all."
 )]
 pub(crate) struct Solve {
-    /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
+    /// The domain and the problem; without DOMAIN, `domain.pddl` or `domain-PROBLEM` is taken
     #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -232,7 +232,7 @@ pub(crate) struct Solve {
                        what else is read. Exit codes: 0 valid, 1 invalid, 33 no plan file."
 )]
 pub(crate) struct Validate {
-    /// The domain, the problem and the plan; without DOMAIN, `domain.pddl` beside the problem
+    /// The domain, the problem and the plan; without DOMAIN, `domain.pddl` or `domain-PROBLEM`
     #[arg(required = true, num_args = 1..=3, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -252,7 +252,7 @@ pub(crate) struct Validate {
                        wrong, or warnings only; 31 bad PDDL; 34 PDDL that is not supported."
 )]
 pub(crate) struct Check {
-    /// The domain, and a problem of it; a problem alone is checked with `domain.pddl` beside it
+    /// The domain, and a problem of it; without it, `domain.pddl` or `domain-PROBLEM` is taken
     #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }

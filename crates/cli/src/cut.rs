@@ -32,7 +32,7 @@ use crate::watch::{SearchObserver, catch_interrupts};
                        itself where a problem is hard."
 )]
 pub(crate) struct Cut {
-    /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
+    /// The domain and the problem; without DOMAIN, `domain.pddl` or `domain-PROBLEM` is taken
     #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
     files: Vec<PathBuf>,
 

@@ -219,8 +219,6 @@ impl Observer for SearchObserver {
                 show_warnings(diagnostics, Warnings::Count);
             }
             Notice::Grounded { .. } if !self.verbose => {}
-            // For a person who looks on; a script has decided.
-            Notice::ModelShips { .. } if !self.verbose && !self.show => {}
             notice => tell(notice),
         }
     }
@@ -233,6 +231,15 @@ impl Observer for SearchObserver {
         if let Some(debugger) = &self.debugger {
             debugger.met(task, met);
         }
+    }
+
+    fn looks_at_states(&self) -> bool {
+        self.debugger.is_some()
+    }
+
+    /// For a person who looks on; a script has decided.
+    fn takes_hints(&self) -> bool {
+        self.verbose || self.show
     }
 
     fn plan_found(&self, _number: usize, plan: &PlanFound) {

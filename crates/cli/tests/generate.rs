@@ -56,7 +56,7 @@ fn a_suite_has_a_folder_for_each_domain_and_suite_reads_it_back() {
     let around = tempfile::tempdir().unwrap();
     let out = around.path().join("suites/validation");
     let out_name = out.to_str().unwrap();
-    let said = succeeds(&[
+    let words = [
         "generate",
         "--suite",
         "validation",
@@ -64,7 +64,8 @@ fn a_suite_has_a_folder_for_each_domain_and_suite_reads_it_back() {
         "gripper",
         "--out",
         out_name,
-    ]);
+    ];
+    let said = succeeds(&words);
     assert!(said.ends_with("gripper: 108 problems\n"), "{said}");
     let folder = out.join("gripper");
     let before = contents(&folder);
@@ -74,18 +75,7 @@ fn a_suite_has_a_folder_for_each_domain_and_suite_reads_it_back() {
     succeeds(&["suite", folder.to_str().unwrap()]);
     assert_eq!(contents(&folder), before);
     // A second suite in its place is refused.
-    let said = fails(
-        33,
-        &[
-            "generate",
-            "--suite",
-            "validation",
-            "--domain",
-            "gripper",
-            "--out",
-            out_name,
-        ],
-    );
+    let said = fails(33, &words);
     assert!(said.contains("is not empty"), "{said}");
 }
 

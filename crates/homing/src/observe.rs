@@ -38,6 +38,16 @@ pub trait Observer: Sync {
     /// A search has looked at a state; for those who draw searches. Many thousand times a second.
     fn met(&self, _task: &Task, _met: Met) {}
 
+    /// Whether there is a point in [`met`](Self::met): asked once, before a search.
+    fn looks_at_states(&self) -> bool {
+        true
+    }
+
+    /// Whether hints on what else could be done are of use: looking for them takes a moment.
+    fn takes_hints(&self) -> bool {
+        true
+    }
+
     /// A plan was found that is better than all before it; `number` counts them from 1. Only where
     /// better and better plans are asked for.
     fn plan_found(&self, _number: usize, _plan: &PlanFound) {}
@@ -61,7 +71,15 @@ pub trait Observer: Sync {
     fn evaluated(&self, _record: &Evaluation) {}
 }
 
-impl Observer for () {}
+impl Observer for () {
+    fn looks_at_states(&self) -> bool {
+        false
+    }
+
+    fn takes_hints(&self) -> bool {
+        false
+    }
+}
 
 /// Something that a person may want to know.
 #[derive(Clone, Debug)]
@@ -271,5 +289,9 @@ impl Watch for LimitWatch<'_> {
 
     fn met(&mut self, task: &Task, met: Met) {
         self.observer.met(task, met);
+    }
+
+    fn looks_at_states(&self) -> bool {
+        self.observer.looks_at_states()
     }
 }

@@ -380,7 +380,9 @@ fn model_for(
         },
         Some(path) => Ok(Some(load_model_for(path, domain)?)),
         None => {
-            if let Some((shipped, _)) = models::find(domain) {
+            if observer.takes_hints()
+                && let Some((shipped, _)) = models::find(domain)
+            {
                 observer.notice(&Notice::ModelShips { name: shipped.name });
             }
             Ok(None)

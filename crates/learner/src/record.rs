@@ -7,7 +7,7 @@ use homing_nlm::MAX_OBJECTS;
 
 use crate::config::ConfigProblems;
 use crate::gnn::GnnError;
-use crate::signature::Difference;
+use crate::signature::{Difference, show_mixed_domains};
 
 /// Why training cannot begin or go on.
 #[derive(Debug)]
@@ -54,16 +54,7 @@ impl fmt::Display for TrainError {
             Self::MixedDomains {
                 problem,
                 differences,
-            } => {
-                write!(
-                    f,
-                    "problem {} is of another domain than the first:",
-                    problem + 1
-                )?;
-                differences
-                    .iter()
-                    .try_for_each(|difference| write!(f, "\n  {difference}"))
-            }
+            } => show_mixed_domains(f, *problem, differences),
             Self::TooManyObjects { problem, objects } => write!(
                 f,
                 "problem {} has {objects} objects; a network reads {MAX_OBJECTS} at the most",

@@ -136,6 +136,19 @@ pub enum Difference {
     },
 }
 
+/// Says that a problem, counted from 0, is of another domain than the first.
+pub(crate) fn show_mixed_domains(
+    f: &mut fmt::Formatter<'_>,
+    problem: usize,
+    differences: &[Difference],
+) -> fmt::Result {
+    let number = problem + 1;
+    write!(f, "problem {number} is of another domain than the first:")?;
+    differences
+        .iter()
+        .try_for_each(|difference| write!(f, "\n  {difference}"))
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -195,6 +195,13 @@ impl Encoding {
         (variable as usize, value)
     }
 
+    /// The proposition that a value of a variable is; the value that stands for none of them is none.
+    pub(crate) fn prop(&self, variable: usize, value: u32) -> Option<PropId> {
+        let variable = &self.variables[variable];
+        let prop = self.values[(variable.first_value + value) as usize];
+        (prop != NONE).then_some(PropId(prop))
+    }
+
     fn masked(&self, variable: u32, value: u32) -> Masked {
         let variable = self.variables[variable as usize];
         Masked {

@@ -21,6 +21,9 @@ struct Part {
     key_positions: Vec<u8>,
 }
 
+/// Actions looked at between two counts of work.
+const ACTIONS_BETWEEN_POLLS: usize = 64;
+
 /// Templates tried at the most: real domains need a few dozen.
 const MAX_TEMPLATES: usize = 300;
 
@@ -157,25 +160,37 @@ impl<'a> Finder<'a> {
         let (group_of, keys) = self.group_of(template, pace)?;
         // What an action adds to a group, less what it takes from it.
         let mut balance = vec![0i32; keys.len()];
-        for &action in &self.order {
-            pace.work(2)?;
-            for rule in self.task.rules_of(action) {
-                let added = self.task.rule_add().row(rule);
-                let taken = self.taken.row(rule);
-                let groups = |props| groups_of(&group_of, props);
-                groups(added).for_each(|group| balance[group as usize] += 1);
-                groups(taken).for_each(|group| balance[group as usize] -= 1);
-                let broken = groups(added).find(|&group| balance[group as usize] > 0);
-                if let Some(group) = broken {
+        let rule_add = self.task.rule_add();
+        let groups = |props| groups_of(&group_of, props);
+        // The group of which a rule adds too much.
+        let mut broken_by = |rule: usize| {
+            let (added, taken) = (rule_add.row(rule), self.taken.row(rule));
+            groups(added).for_each(|group| balance[group as usize] += 1);
+            groups(taken).for_each(|group| balance[group as usize] -= 1);
+            let broken = groups(added).find(|&group| balance[group as usize] > 0);
+            groups(added).for_each(|group| balance[group as usize] = 0);
+            groups(taken).for_each(|group| balance[group as usize] = 0);
+            broken
+        };
+        let is_strips = self.task.is_strips();
+        for actions in self.order.chunks(ACTIONS_BETWEEN_POLLS) {
+            pace.work(2 * actions.len())?;
+            for &action in actions {
+                let broken = match is_strips {
+                    true => broken_by(action).map(|group| (action, group)),
+                    false => self
+                        .task
+                        .rules_of(action)
+                        .find_map(|rule| broken_by(rule).map(|group| (rule, group))),
+                };
+                if let Some((rule, group)) = broken {
+                    let taken = self.taken.row(rule);
                     let refined = self.refine(template, taken, &keys[group as usize]);
                     return Ok(Err(refined));
                 }
-                groups(added)
-                    .chain(groups(taken))
-                    .for_each(|group| balance[group as usize] = 0);
-            }
-            if !self.parts_live_apart(action, &group_of) {
-                return Ok(Err(Vec::new()));
+                if !is_strips && !self.parts_live_apart(action, &group_of) {
+                    return Ok(Err(Vec::new()));
+                }
             }
         }
         let mut members: Vec<Vec<PropId>> = vec![Vec::new(); keys.len()];

@@ -21,6 +21,8 @@ mod registry;
 pub mod search;
 mod successors;
 mod task;
+#[cfg(test)]
+mod test_tasks;
 mod visited;
 mod watch;
 

@@ -68,27 +68,26 @@ impl SuccessorGenerator {
         for (position, &variable) in order.iter().enumerate() {
             rank[variable] = position as u32;
         }
-        let mut conditions = Conditions::default();
-        let mut actions: Vec<ActionId> = Vec::with_capacity(task.action_count());
+        let mut conditions = Csr::default();
+        let mut actions = Vec::with_capacity(task.action_count());
         let mut tests: Vec<Test> = Vec::new();
         for action in task.actions() {
             pace.work(4)?;
             tests.clear();
-            tests.extend(task.pre(action).iter().map(|&prop| {
-                let (variable, value) = encoding.place(prop);
-                (rank[variable], value, prop)
-            }));
+            let places = task.pre(action).iter().map(|&prop| encoding.place(prop));
+            tests.extend(places.map(|(variable, value)| test(rank[variable], value)));
             tests.sort_unstable();
             conditions.push_row(tests.iter().copied());
             // Two values of one variable exclude one another: never applicable.
-            if tests.windows(2).all(|pair| pair[0].0 != pair[1].0) {
-                actions.push(action);
+            if tests.windows(2).all(|pair| pair[0] >> 32 != pair[1] >> 32) {
+                actions.push((NO_TEST, action));
             }
         }
         let mut builder = Builder {
             nodes: Vec::new(),
             conditions: &conditions,
             variable: &|rank| encoding.variables()[order[rank as usize]],
+            prop: &|rank, value| encoding.prop(order[rank as usize], value),
             pace,
         };
         builder.build(&mut actions, 0)?;
@@ -145,41 +144,51 @@ impl SuccessorGenerator {
     }
 }
 
-/// A test for a proposition: the rank of its variable, and the value that it is.
-type Test = (u32, u32, PropId);
+/// What an action asks of one variable, in one word: the rank of the variable, from 1 on, and its
+/// value.
+type Test = u64;
 
-/// By action: what it tests, sorted.
-type Conditions = Csr<Test>;
+/// Less than every test.
+const NO_TEST: Test = 0;
+
+fn test(rank: u32, value: u32) -> Test {
+    (u64::from(rank) + 1) << 32 | u64::from(value)
+}
 
 /// The tree under construction.
 struct Builder<'a> {
     nodes: Vec<Node>,
-    conditions: &'a Conditions,
+    /// By action: what it tests, sorted.
+    conditions: &'a Csr<Test>,
     variable: &'a dyn Fn(u32) -> Variable,
+    /// The proposition that a value of a variable is.
+    prop: &'a dyn Fn(u32, u32) -> Option<PropId>,
     pace: Pace<'a>,
 }
 
 impl Builder<'_> {
-    /// Builds the node of `actions`, which agree on their first `depth` tests.
-    fn build(&mut self, actions: &mut [ActionId], depth: usize) -> Result<u32, Stop> {
+    /// Builds the node of `actions`, which agree on their first `depth` tests. The test beside each
+    /// is the one to look at: it is written here.
+    fn build(&mut self, actions: &mut [(Test, ActionId)], depth: usize) -> Result<u32, Stop> {
         self.pace.work(1 + 4 * actions.len())?;
         let index = self.nodes.len();
         self.nodes.push(Node::default());
-        let conditions = self.conditions;
-        let test = |action: ActionId| conditions.row(action.index()).get(depth).copied();
+        for (test, action) in actions.iter_mut() {
+            let tests = self.conditions.row(action.index());
+            *test = tests.get(depth).copied().unwrap_or(NO_TEST);
+        }
         // Actions without a test at this depth come first.
-        actions.sort_unstable_by_key(|&action| (test(action), action));
-        let done = actions.partition_point(|&action| test(action).is_none());
+        actions.sort_unstable();
+        let done = actions.partition_point(|&(test, _)| test == NO_TEST);
         let (done, rest) = actions.split_at_mut(done);
         let mut switches = Vec::new();
-        let variable_of = |action: ActionId| test(action).map(|(variable, ..)| variable);
-        for group in rest.chunk_by_mut(|&a, &b| variable_of(a) == variable_of(b)) {
+        for group in rest.chunk_by_mut(|a, b| a.0 >> 32 == b.0 >> 32) {
             let mut cases: Vec<(u32, u32)> = Vec::new();
-            let rank = variable_of(group[0]).expect("it has a test");
-            for group in group.chunk_by_mut(|&a, &b| test(a) == test(b)) {
-                let (_, value, tested) = test(group[0]).expect("it has a test");
+            let rank = (group[0].0 >> 32) as u32 - 1;
+            for group in group.chunk_by_mut(|a, b| a.0 == b.0) {
+                let value = group[0].0 as u32;
                 let node = self.build(group, depth + 1)?;
-                self.nodes[node as usize].tested = Some(tested);
+                self.nodes[node as usize].tested = (self.prop)(rank, value);
                 cases.push((value, node));
             }
             switches.push(Switch {
@@ -189,7 +198,7 @@ impl Builder<'_> {
         }
         self.nodes[index] = Node {
             tested: None,
-            actions: Box::from(&*done),
+            actions: done.iter().map(|&(_, action)| action).collect(),
             switches: switches.into(),
         };
         Ok(index as u32)

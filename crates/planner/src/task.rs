@@ -370,6 +370,17 @@ impl Task {
         }
     }
 
+    /// The packed states before each of these actions, and the one after the last.
+    pub fn states_along(&self, actions: &[ActionId]) -> Vec<Vec<u32>> {
+        let mut state = self.initial_state();
+        let mut states = vec![state.clone()];
+        for &action in actions {
+            self.apply(action, &mut state);
+            states.push(state.clone());
+        }
+        states
+    }
+
     /// The conditions of the rules of the delete relaxation, sorted. Those of actions come first.
     pub(crate) fn rule_pre(&self) -> &Csr<PropId> {
         self.rules.as_ref().map_or(&self.actions.pre, |r| &r.pre)

@@ -97,12 +97,22 @@ pub trait Watch {
 
     /// Shown a state that a search of `task` has looked at.
     fn met(&mut self, _task: &Task, _met: Met) {}
+
+    /// Whether there is a point in [`met`](Self::met): a search asks once, and saves itself the
+    /// trouble.
+    fn looks_at_states(&self) -> bool {
+        true
+    }
 }
 
 /// Never stops anything.
 impl Watch for () {
     fn poll(&mut self, _: Progress) -> Option<Stop> {
         None
+    }
+
+    fn looks_at_states(&self) -> bool {
+        false
     }
 }
 

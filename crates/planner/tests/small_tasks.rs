@@ -21,86 +21,21 @@ use homing_planner::{
 const LARGEST: usize = 4_000;
 const SEEDS: u64 = 1_500;
 
-fn key(atom: &Atom<ObjectId>) -> (u32, Vec<u32>) {
-    (
-        atom.predicate.0,
-        atom.arguments.iter().map(|o| o.0).collect(),
-    )
-}
-
-/// The true atoms of a packed state, as far as the task keeps them.
-fn plain(task: &Task, state: &[u32]) -> PlainState {
-    let holds = |index| task.encoding().holds(PropId::from_index(index), state);
-    let props = task.propositions().iter().enumerate();
-    let dynamic = props.filter(|(index, prop)| holds(*index) == prop.positive);
-    dynamic
-        .map(|(_, prop)| key(&prop.atom))
-        .chain(task.statics().iter().map(key))
-        .collect()
-}
-
-/// The plain states without what is irrelevant to the goal, each with its distance to it.
-fn projected(task: &Task, space: &PlainSpace) -> HashMap<PlainState, Option<u64>> {
-    let props = task.propositions().iter().map(|prop| &prop.atom);
-    let kept: HashSet<_> = props.chain(task.statics()).map(key).collect();
-    let mut projected = HashMap::new();
-    for (state, perfect) in space.states.iter().zip(space.perfect()) {
-        let state: PlainState = state
-            .iter()
-            .filter(|atom| kept.contains(*atom))
-            .cloned()
-            .collect();
-        let known = projected.insert(state, perfect);
-        assert!(
-            known.is_none_or(|known| known == perfect),
-            "something relevant was dropped"
-        );
-    }
-    projected
-}
-
-/// All reachable states of a ground task.
+/// All reachable states of a ground task, by the definition of an action.
 fn explore(task: &Task) -> Registry {
-    let generator = SuccessorGenerator::new(task);
-    let mut registry = Registry::new(task.encoding().words());
-    registry.insert(&task.initial_state());
-    let mut at = 0;
-    let mut actions = Vec::new();
-    while at < registry.len() {
-        let state = registry.state(StateId::from_index(at)).to_vec();
-        generator.applicable(&state, &mut actions);
-        assert!(actions.is_sorted());
-        for &action in &actions {
-            let mut props = Vec::new();
-            task.encoding().unpack(&state, &mut props);
-            assert!(task.pre(action).iter().all(|prop| props.contains(prop)));
-            props.retain(|prop| !task.del(action).contains(prop));
-            props.extend(
-                task.add(action)
-                    .iter()
-                    .filter(|prop| !props.contains(prop))
-                    .copied()
-                    .collect::<Vec<_>>(),
-            );
-            registry.insert(&task.encoding().pack(&props));
-        }
-        at += 1;
-    }
-    registry
-}
-
-fn cost(problem: &Problem, result: &SearchResult) -> Option<u64> {
-    match &result.outcome {
-        Outcome::Solved(plan) => Some(plan.validate(problem).expect("plans hold").cost),
-        Outcome::Unsolvable => None,
-        Outcome::LimitReached(limit) => panic!("there was no limit: {limit:?}"),
-    }
-}
-
-fn evaluate(heuristic: &mut dyn Heuristic, state: &[u32]) -> Estimate {
-    let mut estimates = Vec::new();
-    heuristic.evaluate(States::one(state), &mut estimates);
-    estimates[0]
+    explore_by(task, |state, action| {
+        let mut props = Vec::new();
+        task.encoding().unpack(state, &mut props);
+        assert!(task.pre(action).iter().all(|prop| props.contains(prop)));
+        props.retain(|prop| !task.del(action).contains(prop));
+        let added = task.add(action).iter();
+        let new: Vec<PropId> = added
+            .filter(|prop| !props.contains(prop))
+            .copied()
+            .collect();
+        props.extend(new);
+        task.encoding().pack(&props)
+    })
 }
 
 #[test]
@@ -126,7 +61,7 @@ fn searches_and_heuristics_agree_with_the_plain_explorer() {
         solvable += usize::from(perfect[0].is_some());
 
         let registry = explore(&task);
-        let projected = projected(&task, &space);
+        let projected = projected(&task, &space.states, &space.perfect());
         assert_eq!(
             registry.len(),
             projected.len(),

@@ -59,7 +59,7 @@ pub(crate) enum ModelAction {
         /// A model file of `homing train`, of counts
         model: PathBuf,
 
-        /// The domain and the problem; without DOMAIN, `domain.pddl` beside the problem is taken
+        /// The domain and the problem; without DOMAIN, `domain.pddl` or `domain-PROBLEM` is taken
         #[arg(required = true, num_args = 1..=2, value_name = "FILES")]
         files: Vec<PathBuf>,
 

@@ -118,7 +118,7 @@ pub(super) fn walk(
         steps.actions = needed(task, &steps.actions, &wanted);
     }
     (!steps.actions.is_empty()).then(|| Trail {
-        states: states(task, &steps.actions),
+        states: task.states_along(&steps.actions),
         actions: steps.actions,
         goals: goals.to_vec(),
     })
@@ -194,14 +194,4 @@ fn needed(task: &Task, actions: &[ActionId], wanted: &[PropId]) -> Vec<ActionId>
         }
     }
     plan
-}
-
-fn states(task: &Task, actions: &[ActionId]) -> Vec<Vec<u32>> {
-    let mut state = task.initial_state();
-    let mut states = vec![state.clone()];
-    for &action in actions {
-        task.apply(action, &mut state);
-        states.push(state.clone());
-    }
-    states
 }

@@ -17,7 +17,7 @@ use crate::cut::{CutConfig, Cutter};
 use crate::ranking::{
     ExactConfig, FitReport, GatherReport, RankingConfig, TrainingSet, fit, gather, size_of,
 };
-use crate::signature::{Difference, Signature};
+use crate::signature::{Difference, Signature, show_mixed_domains};
 use crate::teamwork::for_all;
 
 /// What there is to learn from.
@@ -117,16 +117,7 @@ impl fmt::Display for LearnError {
             Self::MixedDomains {
                 problem,
                 differences,
-            } => {
-                write!(
-                    f,
-                    "problem {} is of another domain than the first:",
-                    problem + 1
-                )?;
-                differences
-                    .iter()
-                    .try_for_each(|difference| write!(f, "\n  {difference}"))
-            }
+            } => show_mixed_domains(f, *problem, differences),
             Self::Config(problems) => write!(f, "{}", problems.join("; ")),
             Self::NothingWalked(report) => write!(
                 f,

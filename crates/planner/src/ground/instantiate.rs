@@ -187,7 +187,9 @@ fn static_facts(
 enum Ground {
     /// It can never hold.
     Never,
-    /// It holds where all facts of one of these do; in nearly all cases there is one.
+    /// It holds where all facts of one list do, in nearly all cases: the list that was handed in.
+    One,
+    /// It holds where all facts of one of these do.
     Alternatives(Vec<Vec<Fact>>),
 }
 
@@ -423,9 +425,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The condition of a rule from literal `from` on.
-    fn condition(&mut self, rule: &'a Rule, from: usize, arguments: &[ObjectId]) -> Ground {
-        let mut facts = Vec::with_capacity(rule.condition.literals.len());
+    /// The condition of a rule from literal `from` on, in `facts` if that can hold it.
+    fn condition(
+        &mut self,
+        rule: &'a Rule,
+        from: usize,
+        arguments: &[ObjectId],
+        facts: &mut Vec<Fact>,
+    ) -> Ground {
+        facts.clear();
         let mut nodes = Vec::new();
         for literal in &rule.condition.literals[from..] {
             let Literal { atom, positive } = literal;
@@ -434,7 +442,7 @@ impl<'a> Writer<'a> {
                 // A negated atom that is never reached holds always.
                 (None, false) => {}
                 (Some(fact), false) if self.is_derived(fact) => {
-                    if !self.lower_negation(fact, &mut facts) {
+                    if !self.lower_negation(fact, facts) {
                         return Ground::Never;
                     }
                 }
@@ -455,9 +463,9 @@ impl<'a> Writer<'a> {
             }
         }
         if nodes.is_empty() {
-            return Ground::Alternatives(vec![facts]);
+            return Ground::One;
         }
-        self.alternatives(facts, &nodes)
+        self.alternatives(facts.clone(), &nodes)
     }
 
     /// A long conjunction that many actions ask for becomes a helper, lest each of them list it.
@@ -516,10 +524,18 @@ impl<'a> Writer<'a> {
         Ground::Alternatives(alternatives)
     }
 
-    /// What a rule adds and deletes, without complements; what it adds it does not delete.
-    fn changes(&mut self, rule: &Rule, arguments: &[ObjectId]) -> (Vec<Fact>, Vec<Fact>) {
+    /// Puts what a rule adds and deletes into `add` and `del`, without complements; what it adds it
+    /// does not delete.
+    fn changes(
+        &mut self,
+        rule: &Rule,
+        arguments: &[ObjectId],
+        add: &mut Vec<Fact>,
+        del: &mut Vec<Fact>,
+    ) {
         let predicates = self.first.len();
-        let mut add: Vec<Fact> = Vec::with_capacity(rule.add.len());
+        add.clear();
+        del.clear();
         for atom in &rule.add {
             // Markers are no facts.
             if atom.predicate.index() < predicates {
@@ -527,12 +543,10 @@ impl<'a> Writer<'a> {
                 add.push(fact.expect("added facts are reachable"));
             }
         }
-        let mut del: Vec<Fact> = Vec::with_capacity(rule.del.len());
         for atom in &rule.del {
             let fact = self.find(atom, arguments);
             del.extend(fact.filter(|fact| !add.contains(fact)));
         }
-        (add, del)
     }
 
     /// The marker that an action rule with conditional effects adds.
@@ -543,6 +557,7 @@ impl<'a> Writer<'a> {
 
     fn actions(&mut self, watch: &mut dyn Watch) -> Result<(), GroundError> {
         let costs = CostTable::new(self.problem);
+        let (mut facts, mut add, mut del) = (Vec::new(), Vec::new(), Vec::new());
         let rules = self.program.rules.iter().zip(&self.reachable.arguments);
         for (index, (rule, rows)) in rules.enumerate() {
             let Origin::Action(schema_id) = rule.origin else {
@@ -555,15 +570,18 @@ impl<'a> Writer<'a> {
             }
             for arguments in rows.rows() {
                 let from = self.raw.cost.len();
-                let Ground::Alternatives(alternatives) = self.condition(rule, 0, arguments) else {
-                    continue;
+                let ground = self.condition(rule, 0, arguments, &mut facts);
+                let alternatives = match &ground {
+                    Ground::Never => continue,
+                    Ground::One => std::slice::from_ref(&facts),
+                    Ground::Alternatives(lists) => lists,
                 };
-                let (add, del) = self.changes(rule, arguments);
+                self.changes(rule, arguments, &mut add, &mut del);
                 let shown = &arguments[..schema.parameters.len()];
                 let cost = costs.cost(self.problem, schema, shown)?;
                 for pre in alternatives {
                     let raw = &mut self.raw;
-                    raw.pre.push_row(pre);
+                    raw.pre.push_row(pre.iter().copied());
                     raw.add.push_row(add.iter().copied());
                     raw.del.push_row(del.iter().copied());
                     raw.schema.push(schema_id);
@@ -585,6 +603,7 @@ impl<'a> Writer<'a> {
     fn effects(&mut self, watch: &mut dyn Watch) -> Result<(), GroundError> {
         let mut found: Vec<(u32, [Vec<Fact>; 3])> = Vec::new();
         let copies = std::mem::take(&mut self.copies);
+        let (mut facts, mut add, mut del) = (Vec::new(), Vec::new(), Vec::new());
         for (rule, rows) in self.program.rules.iter().zip(&self.reachable.arguments) {
             let Origin::Effect(action) = rule.origin else {
                 continue;
@@ -598,10 +617,13 @@ impl<'a> Writer<'a> {
                 if copies.is_empty() {
                     continue;
                 }
-                let Ground::Alternatives(alternatives) = self.condition(rule, 1, arguments) else {
-                    continue;
+                let ground = self.condition(rule, 1, arguments, &mut facts);
+                let alternatives = match &ground {
+                    Ground::Never => continue,
+                    Ground::One => std::slice::from_ref(&facts),
+                    Ground::Alternatives(lists) => lists,
                 };
-                let (add, del) = self.changes(rule, arguments);
+                self.changes(rule, arguments, &mut add, &mut del);
                 for condition in alternatives {
                     for action in copies.clone() {
                         found.push((action, [condition.clone(), add.clone(), del.clone()]));

@@ -105,9 +105,12 @@ pub(super) fn reach(
         found: vec![Found::default(); rules.len()],
         total: 0,
     };
-    let arguments = exploration
-        .run(watch)
-        .and_then(|()| exploration.sorted(watch));
+    let ended = exploration.run(watch);
+    let rows = exploration.arguments.iter().map(Csr::len);
+    for (found, rows) in exploration.found.iter_mut().zip(rows) {
+        found.rows = rows;
+    }
+    let arguments = ended.and_then(|()| exploration.sorted(watch));
     match arguments {
         Ok(arguments) => Ok(Reachable {
             relations: exploration.relations,
@@ -239,10 +242,14 @@ impl Exploration<'_> {
                 arguments,
                 &mut self.relations,
                 &mut self.queue,
+                &mut scratch.key,
                 pace,
             )?;
         }
         self.total += rows.len() - before;
+        pace.show(Progress::Grounding {
+            actions: self.total,
+        });
         Ok(())
     }
 
@@ -379,9 +386,9 @@ fn add_effects(
     arguments: &[ObjectId],
     relations: &mut [Relation],
     queue: &mut VecDeque<PredicateId>,
+    ground: &mut Vec<ObjectId>,
     pace: &mut Pace<'_>,
 ) -> Result<(), Stop> {
-    let mut ground = Vec::new();
     for atom in &rule.add {
         ground.clear();
         ground.extend(
@@ -392,7 +399,7 @@ fn add_effects(
         let relation = &mut relations[atom.predicate.index()];
         pace.work(2)?;
         pace.room(relation.growth())?;
-        if relation.insert(&ground) {
+        if relation.insert(ground) {
             queue.push_back(atom.predicate);
         }
     }
@@ -425,6 +432,9 @@ struct Scratch {
     key: Vec<ObjectId>,
 }
 
+/// What a watch is shown is brought up to date once in so many arguments found by one join.
+const SHOW_EVERY: usize = 1 << 10;
+
 /// Items sorted between two questions to a watch.
 const CHUNK: usize = 1 << 12;
 
@@ -444,9 +454,10 @@ impl Out<'_, '_> {
             return Err(Stop::Memory);
         }
         self.rows.push_row(arguments.iter().copied());
-        self.found.rows += 1;
-        let actions = self.others + self.rows.len();
-        self.pace.show(Progress::Grounding { actions });
+        if self.rows.len().is_multiple_of(SHOW_EVERY) {
+            let actions = self.others + self.rows.len();
+            self.pace.show(Progress::Grounding { actions });
+        }
         Ok(())
     }
 }

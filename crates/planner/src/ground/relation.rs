@@ -71,15 +71,21 @@ impl Relation {
     /// Adds a fact; `false` if it was there.
     pub(super) fn insert(&mut self, arguments: &[ObjectId]) -> bool {
         debug_assert_eq!(arguments.len(), self.arity);
-        if self.find(arguments).is_some() {
+        let (rows, arity) = (&self.rows, self.arity);
+        let row = |row: u32| {
+            let start = row as usize * arity;
+            &rows[start..start + arity]
+        };
+        let own = hash(arguments.iter().copied());
+        if self
+            .table
+            .find(own, |&other| row(other) == arguments)
+            .is_some()
+        {
             return false;
         }
-        let (rows, arity) = (&self.rows, self.arity);
         self.table
-            .insert_unique(hash(arguments.iter().copied()), self.len, |&row| {
-                let start = row as usize * arity;
-                hash(rows[start..start + arity].iter().copied())
-            });
+            .insert_unique(own, self.len, |&other| hash(row(other).iter().copied()));
         self.rows.extend_from_slice(arguments);
         self.len += 1;
         true

@@ -268,16 +268,22 @@ fn decide(raw: &Raw) -> (Vec<Fate>, Vec<Fact>) {
 /// The dynamic propositions among facts, sorted; `None` if one can never be true.
 fn dynamic(facts: &[Fact], fate: &[Fate]) -> Option<Vec<PropId>> {
     let mut props = Vec::with_capacity(facts.len());
+    dynamic_into(facts, fate, &mut props).then_some(props)
+}
+
+/// Puts the dynamic propositions among facts into `props`, sorted; `false` if one can never be true.
+fn dynamic_into(facts: &[Fact], fate: &[Fate], props: &mut Vec<PropId>) -> bool {
+    props.clear();
     for &fact in facts {
         match fate[fact as usize] {
             Fate::Dynamic(prop) => props.push(prop),
-            Fate::Never => return None,
+            Fate::Never => return false,
             Fate::Static | Fate::Irrelevant => {}
         }
     }
     props.sort_unstable();
     props.dedup();
-    Some(props)
+    true
 }
 
 /// The actions over propositions: those without effect dropped, and of several that differ in
@@ -301,7 +307,7 @@ fn merged_actions(
     };
     let mut all = Actions::default();
     let mut effects = Effects::default();
-    let (mut add, mut del) = (Vec::new(), Vec::new());
+    let (mut pre, mut add, mut del) = (Vec::new(), Vec::new(), Vec::new());
     let mut next_effect = 0;
     for index in 0..raw.pre.len() {
         pace.work(8)?;
@@ -309,9 +315,9 @@ fn merged_actions(
         while raw.effects.action.get(next_effect) == Some(&(index as u32)) {
             next_effect += 1;
         }
-        let Some(pre) = dynamic(raw.pre.row(index), fate) else {
+        if !dynamic_into(raw.pre.row(index), fate, &mut pre) {
             continue;
-        };
+        }
         changed(raw.add.row(index), &mut add);
         changed(raw.del.row(index), &mut del);
         let mut parts = Vec::new();
@@ -485,17 +491,20 @@ fn cheapest_of_twins(
         ]
     };
     let hash = |index: usize| {
-        let lengths = rows(index).map(|row| row.len() as u32);
-        let items = rows(index).into_iter().flatten().map(|prop| prop.0);
-        hash_words(lengths.into_iter().chain(items))
+        let hashes = rows(index).map(|row| hash_words(row.iter().map(|prop| prop.0)));
+        let [pre, add, del] = hashes;
+        pre ^ add.rotate_left(21) ^ del.rotate_left(42)
     };
     let same = |a: usize, b: usize| rows(a) == rows(b) && effects.are_alike(a, b);
     let mut keep = vec![true; actions.pre.len()];
     let mut best: HashTable<u32> = HashTable::new();
+    // Twins are few: nearly all actions will be in the table, which then never grows.
+    pace.room(table_growth(&best, keep.len()))?;
+    best.reserve(keep.len(), |&other| hash(other as usize));
     for index in 0..keep.len() {
         pace.work(4)?;
-        pace.room(table_growth(&best, 1))?;
-        let twin = best.find_mut(hash(index), |&other| same(other as usize, index));
+        let own = hash(index);
+        let twin = best.find_mut(own, |&other| same(other as usize, index));
         match twin {
             Some(other) if actions.cost[index] < actions.cost[*other as usize] => {
                 keep[*other as usize] = false;
@@ -503,7 +512,7 @@ fn cheapest_of_twins(
             }
             Some(_) => keep[index] = false,
             None => {
-                best.insert_unique(hash(index), index as u32, |&other| hash(other as usize));
+                best.insert_unique(own, index as u32, |&other| hash(other as usize));
             }
         }
     }

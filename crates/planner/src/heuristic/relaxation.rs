@@ -30,35 +30,59 @@ use crate::watch::{Pace, Stop, Watch, table_growth};
 const UNREACHED: u32 = u32::MAX;
 const MAX_COST: u32 = u32::MAX - 1;
 
-/// How the costs of preconditions combine.
+/// How the costs of preconditions combine. Propositions are settled in the order of their costs.
 trait Combine {
-    fn combine(a: u32, b: u32) -> u32;
+    /// Counts a precondition that is settled, where [`fits`](Relaxation::fits) says that sums do.
+    fn settle(counter: Counter, cost: u32) -> Counter;
+    /// The same where sums may be too large: costs saturate.
+    fn settle_large(counter: Counter, cost: u32) -> Counter;
+    /// What all preconditions cost together, the last of them this much.
+    fn cost(counter: Counter, last: u32) -> u32;
 }
 
 struct Sum;
 impl Combine for Sum {
-    #[inline]
-    fn combine(a: u32, b: u32) -> u32 {
-        plus(a, b)
+    #[inline(always)]
+    fn settle(counter: Counter, cost: u32) -> Counter {
+        counter.wrapping_add(u64::from(cost).wrapping_sub(ONE_MISSING))
+    }
+
+    #[inline(always)]
+    fn settle_large(counter: Counter, cost: u32) -> Counter {
+        let sum = plus(counter as u32, cost);
+        (counter - ONE_MISSING) >> 32 << 32 | u64::from(sum)
+    }
+
+    #[inline(always)]
+    fn cost(counter: Counter, _: u32) -> u32 {
+        counter as u32
     }
 }
 
 struct Maximum;
 impl Combine for Maximum {
-    #[inline]
-    fn combine(a: u32, b: u32) -> u32 {
-        a.max(b)
+    #[inline(always)]
+    fn settle(counter: Counter, _: u32) -> Counter {
+        counter - ONE_MISSING
+    }
+
+    #[inline(always)]
+    fn settle_large(counter: Counter, cost: u32) -> Counter {
+        Self::settle(counter, cost)
+    }
+
+    /// None before it costs more.
+    #[inline(always)]
+    fn cost(_: Counter, last: u32) -> u32 {
+        last
     }
 }
 
-/// A rule in one pass.
-#[derive(Clone, Copy)]
-struct Counter {
-    /// Preconditions not yet settled.
-    missing: u32,
-    /// The combined cost of those that are.
-    cost: u32,
-}
+/// A rule in one pass, in one word: how many preconditions are not settled yet in the high half, the
+/// sum of the costs of those that are in the low one.
+type Counter = u64;
+
+const ONE_MISSING: Counter = 1 << 32;
 
 /// The cost of a proposition and its cheapest achiever in one word, so that one comparison decides
 /// by cost, then by action: cost in the high half, action in the low one.
@@ -123,6 +147,9 @@ pub(super) struct Relaxation<'a> {
     effects: Vec<Effect>,
     /// Counters of the rules as they are before a pass.
     fresh: Vec<Counter>,
+    /// While a settled proposition costs no more than this, no sum saturates, be it of preconditions
+    /// alone or with a rule's own cost: no proposition settled before costs more.
+    fits: u32,
     /// Rules without preconditions.
     without_pre: Vec<u32>,
     /// What is to be reached: the task's goal, or another in its place.
@@ -146,7 +173,15 @@ struct Pass {
     queue: CostQueue,
 }
 
-impl Pass {
+/// What a pass looks at and writes to, as slices: in the inner loops their places stay in registers.
+struct Firing<'p> {
+    rules: &'p [Rule],
+    effects: &'p [Effect],
+    best: &'p mut [Best],
+    queue: &'p mut CostQueue,
+}
+
+impl Firing<'_> {
     /// An action achieves a proposition at a cost, its own included.
     #[inline(always)]
     fn achieve(&mut self, effect: Effect, cost: u32, own_cost: u32) {
@@ -160,6 +195,52 @@ impl Pass {
                 *known = candidate;
             }
         }
+    }
+
+    /// The preconditions of a rule are all settled; how many effects it has. `total` makes its cost
+    /// of theirs and its own.
+    #[inline(always)]
+    fn fire(&mut self, rule: u32, pre_cost: u32, total: impl Fn(u32, u32) -> u32) -> usize {
+        let Rule {
+            own_cost,
+            first,
+            end,
+        } = self.rules[rule as usize];
+        let cost = total(pre_cost, own_cost);
+        let effects = self.effects;
+        // Most have one: no loop is set up for it.
+        if end - first == 1 {
+            self.achieve(effects[first as usize], cost, own_cost);
+            return 1;
+        }
+        for &effect in &effects[first as usize..end as usize] {
+            self.achieve(effect, cost, own_cost);
+        }
+        (end - first) as usize
+    }
+
+    /// Counts a proposition of a large cost for the rules that need it, and fires those which need
+    /// no more; how many effects these have.
+    #[cold]
+    #[inline(never)]
+    fn settle_large<C: Combine>(
+        &mut self,
+        (edges, needed_by): (&[Edge], &[u32]),
+        counters: &mut [Counter],
+        cost: u32,
+    ) -> usize {
+        for &Edge { own_cost, effect } in edges {
+            self.achieve(effect, plus(cost, own_cost), own_cost);
+        }
+        let mut touched = 0;
+        for &rule in needed_by {
+            let counter = &mut counters[rule as usize];
+            *counter = C::settle_large(*counter, cost);
+            if *counter < ONE_MISSING {
+                touched += self.fire(rule, C::cost(*counter, cost), plus);
+            }
+        }
+        touched
     }
 }
 
@@ -177,6 +258,9 @@ impl<'a> Relaxation<'a> {
                 action.map_or(0, |action| costs.of(task, action))
             })
             .collect();
+        // No path costs more: to add more makes no difference.
+        let own_cost = |rule: usize| costs[rule].min(MAX_COST);
+        let dearest = (0..costs.len()).map(own_cost).max().unwrap_or(0);
         let alike = alike(rule_pre, &mut pace)?;
         let useful = useful_adds(task, &costs, &alike, &mut pace)?;
         let effects_of = |action: u32| {
@@ -193,7 +277,7 @@ impl<'a> Relaxation<'a> {
                 .enumerate()
                 .filter(|(_, pre)| pre.len() == 1);
             single.flat_map(|(action, pre)| {
-                let own_cost = costs[action];
+                let own_cost = own_cost(action);
                 effects_of(action as u32)
                     .map(move |effect| (pre[0].index(), Edge { own_cost, effect }))
             })
@@ -203,6 +287,7 @@ impl<'a> Relaxation<'a> {
         let share = costs.iter().all(|&cost| cost > 0);
         let (mut rules, mut effects) = (Vec::new(), Vec::new());
         let (mut fresh, mut without_pre) = (Vec::new(), Vec::new());
+        let mut widest = 1;
         let mut needs: Vec<(PropId, u32)> = Vec::new();
         for (action, pre) in rule_pre.rows().enumerate() {
             pace.work(2)?;
@@ -220,14 +305,12 @@ impl<'a> Relaxation<'a> {
                 let first = effects.len() as u32;
                 effects.extend(same_cost.iter().flat_map(|&member| effects_of(member)));
                 rules.push(Rule {
-                    own_cost: costs[same_cost[0] as usize],
+                    own_cost: own_cost(same_cost[0] as usize),
                     first,
                     end: effects.len() as u32,
                 });
-                fresh.push(Counter {
-                    missing: pre.len() as u32,
-                    cost: 0,
-                });
+                fresh.push(pre.len() as Counter * ONE_MISSING);
+                widest = widest.max(pre.len());
                 if pre.is_empty() {
                     without_pre.push(rule);
                 }
@@ -252,6 +335,7 @@ impl<'a> Relaxation<'a> {
             rules,
             effects,
             fresh,
+            fits: (MAX_COST - dearest) / u32::try_from(widest).unwrap_or(MAX_COST),
             without_pre,
             goal: task.goal.clone(),
             is_goal,
@@ -282,46 +366,33 @@ impl<'a> Relaxation<'a> {
         self.task.encoding.unpack(state, &mut self.state);
         self.counters.clear();
         self.counters.extend_from_slice(&self.fresh);
-        let Self {
-            edges,
-            needed_by,
-            rules,
-            effects,
-            is_goal,
-            counters,
-            pass,
-            ..
-        } = self;
-        pass.best.fill(best(UNREACHED, NO_ACTION));
-        pass.queue.clear();
-        for &prop in &self.state {
-            pass.best[prop.index()] = best(0, NO_ACTION);
-            pass.queue.push(0, prop.0);
-        }
-        let mut touched = (counters.len() + pass.best.len()) / 8;
-        let mut settled = 0;
-        let fire = |rule: u32, pre_cost: u32, pass: &mut Pass| {
-            let Rule {
-                own_cost,
-                first,
-                end,
-            } = rules[rule as usize];
-            let cost = plus(pre_cost, own_cost);
-            for &effect in &effects[first as usize..end as usize] {
-                pass.achieve(effect, cost, own_cost);
-            }
-            (end - first) as usize
+        let Self { edges, pass, .. } = self;
+        let (needed_by, is_goal) = (&self.needed_by, &self.is_goal[..]);
+        let counters = &mut self.counters[..];
+        let mut firing = Firing {
+            rules: &self.rules,
+            effects: &self.effects,
+            best: &mut pass.best,
+            queue: &mut pass.queue,
         };
+        firing.best.fill(best(UNREACHED, NO_ACTION));
+        firing.queue.clear();
+        for &prop in &self.state {
+            firing.best[prop.index()] = best(0, NO_ACTION);
+            firing.queue.push(0, prop.0);
+        }
+        let mut touched = (counters.len() + firing.best.len()) / 8;
+        let mut settled = 0;
         for &rule in &self.without_pre {
-            touched += fire(rule, 0, pass);
+            touched += firing.fire(rule, 0, plus);
         }
         let mut goals = self.goal.len();
         while goals > 0 {
-            let Some((cost, prop)) = pass.queue.pop() else {
+            let Some((cost, prop)) = firing.queue.pop() else {
                 break;
             };
             let prop = prop as usize;
-            if cost_of(pass.best[prop]) != cost {
+            if cost_of(firing.best[prop]) != cost {
                 continue;
             }
             settled += 1;
@@ -331,17 +402,20 @@ impl<'a> Relaxation<'a> {
                     break;
                 }
             }
-            let (row, rules) = (edges.row(prop), needed_by.row(prop));
-            touched += row.len() + rules.len();
-            for &Edge { own_cost, effect } in row {
-                pass.achieve(effect, plus(cost, own_cost), own_cost);
+            let (row, needed_by) = (edges.row(prop), needed_by.row(prop));
+            touched += row.len() + needed_by.len();
+            if cost > self.fits {
+                touched += firing.settle_large::<C>((row, needed_by), counters, cost);
+                continue;
             }
-            for &rule in rules {
+            for &Edge { own_cost, effect } in row {
+                firing.achieve(effect, cost.wrapping_add(own_cost), own_cost);
+            }
+            for &rule in needed_by {
                 let counter = &mut counters[rule as usize];
-                counter.missing -= 1;
-                counter.cost = C::combine(counter.cost, cost);
-                if counter.missing == 0 {
-                    touched += fire(rule, counter.cost, pass);
+                *counter = C::settle(*counter, cost);
+                if *counter < ONE_MISSING {
+                    touched += firing.fire(rule, C::cost(*counter, cost), u32::wrapping_add);
                 }
             }
         }
@@ -391,8 +465,8 @@ impl<'a> Relaxation<'a> {
                 .for_each(|edge| reach(edge.effect.to, &mut open));
             for &rule in needed_by {
                 let counter = &mut self.counters[rule as usize];
-                counter.missing -= 1;
-                if counter.missing == 0 {
+                *counter -= ONE_MISSING;
+                if *counter < ONE_MISSING {
                     let effects = fire(rule);
                     touched += effects.len() as u64;
                     effects
@@ -626,6 +700,7 @@ impl<'a> Ff<'a> {
 
     fn relaxed_plan_cost(&mut self) -> f64 {
         let task = self.relaxation.task;
+        let (rule_pre, is_strips) = (task.rule_pre(), task.is_strips());
         if self.mark == u32::MAX {
             self.in_plan.fill(0);
             self.action_in_plan.fill(0);
@@ -649,20 +724,24 @@ impl<'a> Ff<'a> {
             if std::mem::replace(&mut self.rule_in_plan[rule], self.mark) == self.mark {
                 continue;
             }
-            self.open.extend_from_slice(task.rule_pre().row(rule));
+            self.open.extend_from_slice(rule_pre.row(rule));
             // An action counts once, however many of its effects are made use of. Where rules are
             // actions, each is met once.
-            let Some(action) = task.rule_action(rule) else {
-                continue;
+            let action = match is_strips {
+                true => ActionId::from_index(rule),
+                false => {
+                    let Some(action) = task.rule_action(rule) else {
+                        continue;
+                    };
+                    let in_plan = &mut self.action_in_plan[action.index()];
+                    if std::mem::replace(in_plan, self.mark) == self.mark {
+                        continue;
+                    }
+                    action
+                }
             };
-            let is_new = task.is_strips() || {
-                let in_plan = &mut self.action_in_plan[action.index()];
-                std::mem::replace(in_plan, self.mark) != self.mark
-            };
-            if is_new {
-                total += f64::from(self.relaxation.costs[rule]);
-                self.plan.push(action);
-            }
+            total += f64::from(self.relaxation.costs[rule]);
+            self.plan.push(action);
         }
         total
     }
@@ -703,5 +782,59 @@ impl Heuristic for Ff<'_> {
 
     fn work(&self) -> u64 {
         self.relaxation.work
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_tasks::task;
+
+    fn value(mut heuristic: impl Heuristic, state: &[u32]) -> Option<f64> {
+        let mut estimates = Vec::new();
+        heuristic.evaluate(States::one(state), &mut estimates);
+        estimates[0].finite()
+    }
+
+    #[test]
+    fn costs_saturate() {
+        // Three preconditions of three thousand million each: their sum does not fit into a word.
+        let task = task(
+            "(:predicates (a) (b) (c) (end)) (:functions (total-cost))
+             (:action get-a :effect (and (a) (increase (total-cost) 3000000000)))
+             (:action get-b :effect (and (b) (increase (total-cost) 3000000000)))
+             (:action get-c :effect (and (c) (increase (total-cost) 3000000000)))
+             (:action finish :precondition (and (a) (b) (c))
+                             :effect (and (end) (increase (total-cost) 1)))",
+            "(:init (= (total-cost) 0)) (:goal (end)) (:metric minimize (total-cost))",
+        );
+        let state = task.initial_state();
+        let most = Some(f64::from(MAX_COST));
+        assert_eq!(value(Add::new(&task, Costs::Task), &state), most);
+        assert_eq!(
+            value(Max::new(&task, Costs::Task), &state),
+            Some(3_000_000_001.0)
+        );
+        assert_eq!(
+            value(Ff::new(&task, Costs::Task), &state),
+            Some(9_000_000_001.0)
+        );
+        assert_eq!(value(Add::new(&task, Costs::Unit), &state), Some(4.0));
+        assert_eq!(value(Max::new(&task, Costs::Unit), &state), Some(2.0));
+    }
+
+    #[test]
+    fn both_ways_to_count_a_precondition_agree_where_sums_fit() {
+        for missing in 1..4 {
+            for (sum, cost) in [(0, 0), (5, 7), (1 << 20, 1 << 30)] {
+                let counter = missing * ONE_MISSING + sum;
+                let settled = Sum::settle(counter, cost);
+                assert_eq!(settled, Sum::settle_large(counter, cost));
+                assert_eq!(settled >> 32, missing - 1);
+                assert_eq!(Sum::cost(settled, cost), sum as u32 + cost);
+                assert_eq!(Maximum::settle(counter, cost) >> 32, missing - 1);
+                assert_eq!(Maximum::cost(settled, cost), cost);
+            }
+        }
     }
 }

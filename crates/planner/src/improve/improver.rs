@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::ImproveStatistics;
 use super::eliminate::eliminate;
 use super::order::{Together, reorder};
-use super::trace::{Needed, is_plan, price, states};
+use super::trace::{Needed, is_plan, price};
 use super::window::{Found, Window, WindowSearch};
 use crate::heuristic::Costs;
 use crate::random::Random;
@@ -263,7 +263,7 @@ impl<'a> Improver<'a> {
         }
         let end = from + new.len();
         self.plan = plan;
-        self.states = states(self.task, &self.plan);
+        self.states = self.task.states_along(&self.plan);
         self.needed.moved_to(end);
         // Windows behind this one are done; those that reach into it end where it ends now.
         let shorter = to - end.min(to);
@@ -306,7 +306,7 @@ impl<'a> Improver<'a> {
             return Ok(());
         }
         self.own_work += self.plan.len() as u64 * REORDER_WORK;
-        self.states = states(self.task, &self.plan);
+        self.states = self.task.states_along(&self.plan);
         self.needed = Needed::new(self.task, self.plan.len());
         let stride = (size / 2).max(1);
         let mut start = within.start;

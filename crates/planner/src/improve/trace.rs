@@ -32,17 +32,6 @@ pub(super) fn is_plan(task: &Task, actions: &[ActionId]) -> bool {
     task.is_goal(&state)
 }
 
-/// The states before each action of a plan, and the one at its end.
-pub(super) fn states(task: &Task, actions: &[ActionId]) -> Vec<Vec<u32>> {
-    let mut state = task.initial_state();
-    let mut states = vec![state.clone()];
-    for &action in actions {
-        task.apply(action, &mut state);
-        states.push(state.clone());
-    }
-    states
-}
-
 /// The facts that the rest of a plan needs, going back from the goal: without what an action adds,
 /// with what it needs. What does not hold before an action was brought about by it, whatever way,
 /// and is not needed yet.

@@ -477,7 +477,8 @@ impl<'a> Deferred<'a> {
     /// The next step of the lane whose turn it is: heads take turns, and so do the lanes.
     fn pop_learned(&mut self) -> Option<(Waiting, Lane)> {
         self.learned_turns += 1;
-        let first = self.learned_turns / OWN_TURNS % self.heads;
+        let told = self.learned_turns / OWN_TURNS;
+        let first = (self.learned_turns - told - 1) % self.heads;
         let own = [first, (first + 1) % self.heads].map(|head| Lane::Own { head });
         let lanes = match self.learned_turns % OWN_TURNS {
             0 => [Lane::Told, own[0], own[1]],
@@ -1022,6 +1023,231 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heuristic::Blind;
+    use crate::search::scorer::ChildScore;
+    use crate::test_tasks::{action, prop, task};
+
+    /// Scores states by what is true in them.
+    struct Scorer<'a, S> {
+        task: &'a Task,
+        heads: usize,
+        score: S,
+        parent: Vec<u32>,
+        work: u64,
+    }
+
+    impl<'a, S: Fn(&[u32]) -> i64> Scorer<'a, S> {
+        fn new(task: &'a Task, heads: usize, score: S) -> Self {
+            Self {
+                task,
+                heads,
+                score,
+                parent: Vec::new(),
+                work: 0,
+            }
+        }
+    }
+
+    impl<S: Fn(&[u32]) -> i64> SuccessorScorer for Scorer<'_, S> {
+        fn heads(&self) -> usize {
+            self.heads
+        }
+
+        fn enter(&mut self, state: &[u32]) {
+            self.parent = state.to_vec();
+        }
+
+        fn scores(&self) -> [i64; SCORER_HEADS] {
+            [(self.score)(&self.parent); SCORER_HEADS]
+        }
+
+        fn child(&mut self, action: ActionId) -> ChildScore {
+            let mut state = self.parent.clone();
+            self.task.apply(action, &mut state);
+            self.work += 100;
+            ChildScore {
+                scores: [(self.score)(&state); SCORER_HEADS],
+                is_goal: self.task.is_goal(&state),
+            }
+        }
+
+        fn work(&self) -> u64 {
+            self.work
+        }
+    }
+
+    /// A hall with three rooms, one of which leads to the goal.
+    fn rooms() -> Task {
+        task(
+            "(:predicates (at ?r) (way ?a ?b))
+             (:action go :parameters (?a ?b) :precondition (and (at ?a) (way ?a ?b))
+                         :effect (and (at ?b) (not (at ?a))))",
+            "(:objects hall x y z end)
+             (:init (at hall) (way hall x) (way hall y) (way hall z) (way x end) (way y hall)
+                    (way z hall))
+             (:goal (at end))",
+        )
+    }
+
+    /// Ready to take turns: a blind heuristic, and a scorer to which all states are alike.
+    fn search(task: &Task, heads: usize, part: usize) -> Deferred<'_> {
+        let config = DeferredConfig {
+            part,
+            ..DeferredConfig::default()
+        };
+        let mut search = Deferred::new(task, vec![Box::new(Blind::new(task))], config);
+        search.add_scorer(Box::new(Scorer::new(task, heads, |_| 0)));
+        search.generator = Some(SuccessorGenerator::new(task));
+        search
+    }
+
+    fn parents(queue: &mut ScoreQueue) -> Vec<StateId> {
+        let steps = std::iter::from_fn(|| queue.pop());
+        steps.map(|step| step.parent).collect()
+    }
+
+    #[test]
+    fn heads_and_lanes_take_turns() {
+        let task = rooms();
+        let mut search = search(&task, 2, 1000);
+        let step = |parent: u32| Waiting {
+            parent: StateId(parent),
+            action: ActionId(0),
+        };
+        for queue in &mut search.learned {
+            *queue = ScoreQueue::default();
+        }
+        (0..4).for_each(|index| search.told.push(0, step(100 + index)));
+        (0..2).for_each(|index| search.learned[0].push(0, step(index)));
+        (0..3).for_each(|index| search.learned[1].push(0, step(10 + index)));
+        let mut order = Vec::new();
+        while let Some((step, lane)) = search.pop_learned() {
+            let expected = match step.parent.0 {
+                0..10 => Lane::Own { head: 0 },
+                10..100 => Lane::Own { head: 1 },
+                _ => Lane::Told,
+            };
+            assert!(lane == expected, "{step:?}");
+            order.push(step.parent.0);
+        }
+        // Where a queue is empty the next one has its turn.
+        assert_eq!(order, [0, 10, 1, 100, 11, 12, 101, 102, 103]);
+    }
+
+    #[test]
+    fn what_the_guided_worker_expands_waits_in_the_lane_of_what_is_told() {
+        let task = rooms();
+        let mut search = search(&task, 1, 1000);
+        let initial = Visited::INITIAL;
+        assert!(matches!(search.guided_turn(&mut ()), Ok(Turn::GoOn)));
+        assert_eq!(search.marks[initial.index()], BY_GUIDED | BY_TOLD);
+        assert_eq!(parents(&mut search.told), [initial; 3]);
+        // The learned worker has not moved, and expands the state again in its own lane.
+        assert_eq!(search.learned[0].pop(), Some(Waiting::ROOT));
+        let own = Lane::Own { head: 0 };
+        let turn = search.learned_step(initial, None, own, Worker::Learned, &mut ());
+        assert!(matches!(turn, Ok(Turn::GoOn)));
+        let marks = BY_GUIDED | BY_TOLD | BY_LEARNED;
+        assert_eq!(search.marks[initial.index()], marks);
+        assert_eq!(parents(&mut search.learned[0]), [initial; 3]);
+        assert_eq!(parents(&mut search.told), []);
+    }
+
+    #[test]
+    fn what_is_taken_from_the_learned_queue_stays_in_its_lane() {
+        let task = rooms();
+        let mut search = search(&task, 1, 1000);
+        let initial = Visited::INITIAL;
+        let (root, lane) = search.pop_guided().expect("the initial state waits");
+        assert!(root == Waiting::ROOT && lane == Lane::Told);
+        // The queues of estimates are empty now: the one that both share is next.
+        assert!(matches!(search.guided_turn(&mut ()), Ok(Turn::GoOn)));
+        assert_eq!(search.marks[initial.index()], BY_GUIDED | BY_LEARNED);
+        assert_eq!(parents(&mut search.learned[0]), [initial; 3]);
+        assert_eq!(parents(&mut search.told), []);
+    }
+
+    #[test]
+    fn parts_of_a_state_are_scored_once_in_each_lane() {
+        let task = rooms();
+        let mut search = search(&task, 1, 1);
+        let initial = Visited::INITIAL;
+        let own = Lane::Own { head: 0 };
+        search.learned[0] = ScoreQueue::default();
+        let take = |search: &mut Deferred<'_>, part, lane| {
+            let turn = search.learned_step(initial, part, lane, Worker::Learned, &mut ());
+            assert!(matches!(turn, Ok(Turn::GoOn)));
+            search.marks[initial.index()]
+        };
+        assert_eq!(take(&mut search, None, own), BY_LEARNED | IN_PARTS);
+        let first = BY_LEARNED | IN_PARTS | BY_TOLD | TOLD_IN_PARTS;
+        assert_eq!(take(&mut search, None, Lane::Told), first);
+        assert_eq!(take(&mut search, Some(1), own), first);
+        let done = first & !IN_PARTS;
+        assert_eq!(take(&mut search, Some(2), own), done);
+        // What is done is not done again.
+        let scored = search.statistics.scored;
+        assert_eq!(take(&mut search, Some(2), own), done);
+        assert_eq!(take(&mut search, None, own), done);
+        assert_eq!(search.statistics.scored, scored);
+        // Three successors, and twice the rest of a state; the other lane has one of each.
+        let steps = std::iter::from_fn(|| search.learned[0].pop());
+        let (parts, mut actions): (Vec<u32>, Vec<u32>) = steps
+            .map(|step| step.action.0)
+            .partition(|action| action & PART != 0);
+        actions.sort_unstable();
+        actions.dedup();
+        assert_eq!((parts.len(), actions.len()), (2, 3));
+        assert_eq!(parents(&mut search.told).len(), 2);
+    }
+
+    #[test]
+    fn a_region_that_the_score_favours_wrongly_does_not_hold_up_the_other_lane() {
+        // A way of thirty steps, and a trap beside its first: a thousand states without a way out,
+        // each of which scores better than the whole way. The trap's door scores worst: only the
+        // guided worker, which is blind, goes in. `leave` can be applied in no state, but keeps
+        // the trap relevant.
+        let between: Vec<String> = (2..30).map(|place| format!("p{place}")).collect();
+        let next: Vec<String> = (0..30)
+            .map(|place| format!("(next p{place} p{})", place + 1))
+            .collect();
+        let task = task(
+            "(:types place switch) (:constants p0 p1 p30 - place)
+             (:predicates (at ?p - place) (next ?a ?b - place) (trapped) (on ?s - switch))
+             (:action go :parameters (?a ?b - place) :precondition (and (at ?a) (next ?a ?b))
+                         :effect (and (at ?b) (not (at ?a))))
+             (:action fall :precondition (at p0) :effect (and (trapped) (not (at p0))))
+             (:action turn :parameters (?s - switch) :precondition (trapped) :effect (on ?s))
+             (:action undo :parameters (?s - switch) :precondition (and (trapped) (on ?s))
+                           :effect (not (on ?s)))
+             (:action leave :parameters (?s - switch)
+                            :precondition (and (trapped) (at p1) (on ?s)) :effect (at p30))",
+            &format!(
+                "(:objects {} - place s0 s1 s2 s3 s4 s5 s6 s7 s8 s9 - switch)
+                 (:init (at p0) {}) (:goal (at p30))",
+                between.join(" "),
+                next.join(" ")
+            ),
+        );
+        let trapped = prop(&task, "trapped");
+        let fall = action(&task, "fall");
+        let mut door = task.initial_state();
+        task.apply(fall, &mut door);
+        let encoding = task.encoding();
+        let score = |state: &[u32]| match encoding.holds(trapped, state) {
+            true if state == door => 1000,
+            true => -1000,
+            false => 0,
+        };
+        let config = DeferredConfig::default();
+        let mut search = Deferred::new(&task, vec![Box::new(Blind::new(&task))], config);
+        search.add_scorer(Box::new(Scorer::new(&task, 1, score)));
+        let outcome = search.run(Limits::default(), None, &mut ());
+        assert!(matches!(outcome, Outcome::Solved(plan) if plan.steps.len() == 30));
+        assert_eq!(search.found_by(), Some(Finder::Learned));
+        let statistics = search.statistics();
+        assert!(statistics.expansions < 200, "{statistics:?}");
+    }
 
     #[test]
     fn a_stride_visits_every_place_once() {

@@ -40,6 +40,8 @@ pub(super) struct SearchSpace<'a> {
     steps: Vec<Step>,
     limits: Limits,
     watch: &'a mut dyn Watch,
+    /// Whether the watch looks at states.
+    shows: bool,
     pub(super) statistics: Statistics,
     best: Option<f64>,
     applicable: Vec<ActionId>,
@@ -75,6 +77,7 @@ impl<'a> SearchSpace<'a> {
                 action: ActionId(0),
             }],
             limits,
+            shows: watch.looks_at_states(),
             watch,
             best: None,
             applicable: Vec::new(),
@@ -105,7 +108,10 @@ impl<'a> SearchSpace<'a> {
         let mut next = from;
         while next != to {
             // The estimate of a state does not depend on its batch: a large one is taken in parts.
-            self.poll()?;
+            // Whoever generated these states has asked before the first.
+            if next != from {
+                self.poll()?;
+            }
             let end = StateId::from_index(to.index().min(next.index() + MAX_BATCH));
             heuristic.evaluate(self.registry.range(next, end), estimates);
             let evaluated = end.index() - from.index();
@@ -120,8 +126,10 @@ impl<'a> SearchSpace<'a> {
                     Some(_) => {}
                     None => self.statistics.dead_ends += 1,
                 }
-                let verdict = estimate.map_or(Verdict::DeadEnd, Verdict::Estimate);
-                self.show(StateId::from_index(index), verdict);
+                if self.shows {
+                    let verdict = estimate.map_or(Verdict::DeadEnd, Verdict::Estimate);
+                    self.show(StateId::from_index(index), verdict);
+                }
             }
             next = end;
         }
@@ -158,6 +166,7 @@ impl<'a> SearchSpace<'a> {
         if self.evaluations_left() == 0 {
             return Err(Limit::Evaluations);
         }
+        self.poll()?;
         let mut estimates = Vec::new();
         self.evaluate(heuristic, INITIAL, StateId(1), &mut estimates)?;
         self.statistics.initial_estimate = estimates[0].finite();

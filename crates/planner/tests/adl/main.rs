@@ -25,53 +25,14 @@ use homing_planner::{
 const LARGEST: usize = 300;
 const SEEDS: u64 = 6_000;
 
-/// The true atoms of a packed state, as far as the task keeps them.
-fn plain(task: &Task, state: &[u32]) -> State {
-    let holds = |index| task.encoding().holds(PropId::from_index(index), state);
-    let props = task.propositions().iter().enumerate();
-    let dynamic = props.filter(|(index, prop)| !prop.is_helper && holds(*index) == prop.positive);
-    dynamic
-        .map(|(_, prop)| key(&prop.atom))
-        .chain(task.statics().iter().map(key))
-        .collect()
-}
-
-/// The states without what is irrelevant to the goal, each with its distance to it.
-fn projected(task: &Task, space: &Space) -> HashMap<State, Option<u64>> {
-    let props = task.propositions().iter().filter(|prop| !prop.is_helper);
-    let props = props.map(|prop| &prop.atom);
-    let kept: HashSet<_> = props.chain(task.statics()).map(key).collect();
-    let mut projected = HashMap::new();
-    for (state, perfect) in space.states.iter().zip(space.perfect()) {
-        let atoms = state.iter().filter(|atom| kept.contains(*atom));
-        let known = projected.insert(atoms.cloned().collect(), perfect);
-        assert!(
-            known.is_none_or(|known| known == perfect),
-            "something relevant was dropped"
-        );
-    }
-    projected
-}
-
 /// All reachable states of a ground task.
 fn explore(task: &Task) -> Registry {
-    let generator = SuccessorGenerator::new(task);
-    let mut registry = Registry::new(task.encoding().words());
-    registry.insert(&task.initial_state());
-    let mut at = 0;
-    let mut actions = Vec::new();
-    while at < registry.len() {
-        let state = registry.state(StateId::from_index(at)).to_vec();
-        generator.applicable(&state, &mut actions);
-        for &action in &actions {
-            let mut next = state.clone();
-            task.apply(action, &mut next);
-            registry.insert(&next);
-            check_diff(task, &state, &next);
-        }
-        at += 1;
-    }
-    registry
+    explore_by(task, |state, action| {
+        let mut next = state.to_vec();
+        task.apply(action, &mut next);
+        check_diff(task, state, &next);
+        next
+    })
 }
 
 /// The difference of two states, against its definition.
@@ -83,20 +44,6 @@ fn check_diff(task: &Task, old: &[u32], new: &[u32]) {
         |prop: &PropId| task.encoding().holds(*prop, old) != task.encoding().holds(*prop, new);
     let all = (0..task.propositions().len()).map(PropId::from_index);
     assert_eq!(found, all.filter(differs).collect::<Vec<_>>());
-}
-
-fn cost(problem: &Problem, result: &SearchResult) -> Option<u64> {
-    match &result.outcome {
-        Outcome::Solved(plan) => Some(plan.validate(problem).expect("plans hold").cost),
-        Outcome::Unsolvable => None,
-        Outcome::LimitReached(limit) => panic!("there was no limit: {limit:?}"),
-    }
-}
-
-fn evaluate(heuristic: &mut dyn Heuristic, state: &[u32]) -> Estimate {
-    let mut estimates = Vec::new();
-    heuristic.evaluate(States::one(state), &mut estimates);
-    estimates[0]
 }
 
 /// What the tasks were like.
@@ -138,7 +85,7 @@ fn check(seed: u64, tally: &mut Tally) {
     tally.with_helpers += usize::from(task.propositions().iter().any(|prop| prop.is_helper));
 
     let registry = explore(&task);
-    let projected = projected(&task, &space);
+    let projected = projected(&task, &space.states, &space.perfect());
     assert_eq!(
         registry.len(),
         projected.len(),

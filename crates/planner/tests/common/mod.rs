@@ -7,14 +7,18 @@
 pub mod explorer;
 pub mod random;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use homing_pddl::model::{Atom, Condition, CostTerm, Literal, ObjectId, Term};
 use homing_pddl::{Problem, Source, read_problem};
-use homing_planner::{PropId, Task};
+use homing_planner::search::{Outcome, SearchResult};
+use homing_planner::{
+    ActionId, Estimate, Heuristic, PropId, Registry, StateId, States, SuccessorGenerator, Task,
+};
 
+use explorer::key;
 pub use random::Random;
 
 /// The repository's root.
@@ -198,13 +202,6 @@ pub fn random_problem(seed: u64) -> Arc<Problem> {
 
 /// A state as the plain explorer sees it.
 pub type PlainState = BTreeSet<(u32, Vec<u32>)>;
-
-fn key(atom: &Atom<ObjectId>) -> (u32, Vec<u32>) {
-    (
-        atom.predicate.0,
-        atom.arguments.iter().map(|object| object.0).collect(),
-    )
-}
 
 fn value(term: Term, arguments: &[ObjectId]) -> ObjectId {
     match term {
@@ -392,4 +389,71 @@ impl PlainSpace {
     pub fn perfect(&self) -> Vec<Option<u64>> {
         explorer::perfect(&self.goals, &self.edges)
     }
+}
+
+/// The true atoms of a packed state, as far as the task keeps them.
+pub fn plain(task: &Task, state: &[u32]) -> PlainState {
+    let holds = |index| task.encoding().holds(PropId::from_index(index), state);
+    let props = task.propositions().iter().enumerate();
+    let dynamic = props.filter(|(index, prop)| !prop.is_helper && holds(*index) == prop.positive);
+    dynamic
+        .map(|(_, prop)| key(&prop.atom))
+        .chain(task.statics().iter().map(key))
+        .collect()
+}
+
+/// States without what is irrelevant to the goal, each with its distance to it.
+pub fn projected(
+    task: &Task,
+    states: &[PlainState],
+    distances: &[Option<u64>],
+) -> HashMap<PlainState, Option<u64>> {
+    let props = task.propositions().iter().filter(|prop| !prop.is_helper);
+    let props = props.map(|prop| &prop.atom);
+    let kept: HashSet<_> = props.chain(task.statics()).map(key).collect();
+    let mut projected = HashMap::new();
+    for (state, &distance) in states.iter().zip(distances) {
+        let atoms = state.iter().filter(|atom| kept.contains(*atom));
+        let known = projected.insert(atoms.cloned().collect(), distance);
+        assert!(
+            known.is_none_or(|known| known == distance),
+            "something relevant was dropped"
+        );
+    }
+    projected
+}
+
+/// All reachable states of a ground task, where `apply` says what an action does.
+pub fn explore_by(task: &Task, apply: impl Fn(&[u32], ActionId) -> Vec<u32>) -> Registry {
+    let generator = SuccessorGenerator::new(task);
+    let mut registry = Registry::new(task.encoding().words());
+    registry.insert(&task.initial_state());
+    let mut at = 0;
+    let mut actions = Vec::new();
+    while at < registry.len() {
+        let state = registry.state(StateId::from_index(at)).to_vec();
+        generator.applicable(&state, &mut actions);
+        assert!(actions.is_sorted());
+        for &action in &actions {
+            registry.insert(&apply(&state, action));
+        }
+        at += 1;
+    }
+    registry
+}
+
+/// The cost of the plan, `None` where there is none.
+pub fn cost(problem: &Problem, result: &SearchResult) -> Option<u64> {
+    match &result.outcome {
+        Outcome::Solved(plan) => Some(plan.validate(problem).expect("plans hold").cost),
+        Outcome::Unsolvable => None,
+        Outcome::LimitReached(limit) => panic!("there was no limit: {limit:?}"),
+    }
+}
+
+/// What a heuristic says of one state.
+pub fn evaluate(heuristic: &mut dyn Heuristic, state: &[u32]) -> Estimate {
+    let mut estimates = Vec::new();
+    heuristic.evaluate(States::one(state), &mut estimates);
+    estimates[0]
 }

@@ -296,3 +296,99 @@ impl Heuristic for LandmarkCount<'_> {
         self.work
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heuristic::landmarks::graph::tests::DOOR;
+    use crate::test_tasks::{action, action_name, task};
+
+    /// The estimates along a path, the initial state's first, and the names of the preferred
+    /// actions of each state.
+    fn along(task: &Task, path: &[&str]) -> (Vec<f64>, Vec<Vec<String>>) {
+        let mut heuristic = LandmarkCount::new(task, &mut ()).expect("nothing stops it");
+        let mut visited = Visited::new(task);
+        let (mut estimates, mut preferred) = (Vec::new(), Vec::new());
+        let mut id = Visited::INITIAL;
+        for step in 0..=path.len() {
+            let mut evaluation = Evaluation::default();
+            let node = Node {
+                visited: &visited,
+                id,
+            };
+            heuristic.evaluate_node(node, &mut evaluation);
+            estimates.push(evaluation.estimate.finite().expect("never a dead end"));
+            let names = evaluation.preferred.iter();
+            preferred.push(names.map(|&action| action_name(task, action)).collect());
+            if let Some(name) = path.get(step) {
+                let action = action(task, name);
+                let mut state = visited.state(id).to_vec();
+                task.apply(action, &mut state);
+                id = visited.insert(&state, id, action).0;
+            }
+        }
+        (estimates, preferred)
+    }
+
+    #[test]
+    fn landmarks_are_counted_along_the_path_and_the_next_one_is_preferred() {
+        let task = task(DOOR[0], DOOR[1]);
+        let (estimates, preferred) = along(&task, &["walk", "take", "unlock", "enter"]);
+        assert_eq!(estimates, [4.0, 3.0, 2.0, 1.0, 0.0]);
+        assert_eq!(preferred[0], ["walk"]);
+        assert_eq!(preferred[1], ["take"]);
+        assert_eq!(preferred[2], ["unlock"]);
+        assert_eq!(preferred[3], ["enter"]);
+        assert!(preferred[4].is_empty());
+    }
+
+    #[test]
+    fn a_landmark_that_is_needed_again_counts_again() {
+        let task = task(DOOR[0], DOOR[1]);
+        // Back from the door with the key: to be at the door is needed again, and the start is
+        // needed no more.
+        let (estimates, preferred) = along(&task, &["walk", "take", "return"]);
+        assert_eq!(estimates, [4.0, 3.0, 2.0, 3.0]);
+        // What was accepted is not preferred again.
+        assert!(preferred[3].is_empty());
+    }
+
+    #[test]
+    fn a_goal_that_is_lost_counts_again() {
+        let task = task(
+            DOOR[0],
+            "(:init (at-start)) (:goal (and (has-key) (at-start)))",
+        );
+        let (estimates, _) = along(&task, &["walk", "take", "return"]);
+        assert_eq!(estimates, [2.0, 2.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn without_a_path_what_is_true_is_all_that_is_known() {
+        let task = task(DOOR[0], DOOR[1]);
+        let mut heuristic = LandmarkCount::new(&task, &mut ()).expect("nothing stops it");
+        let mut estimates = Vec::new();
+        heuristic.evaluate(States::one(&task.initial_state()), &mut estimates);
+        let at_door = crate::test_tasks::state_after(&task, &["walk", "take"]);
+        heuristic.evaluate(States::one(&at_door), &mut estimates);
+        // Of five, the start at first; the door and the key then.
+        assert_eq!(estimates, [Estimate::new(4.0), Estimate::new(3.0)]);
+        assert!(heuristic.work() > 0);
+    }
+
+    #[test]
+    fn with_costs_a_landmark_counts_what_its_cheapest_achiever_costs() {
+        let task = task(
+            "(:predicates (a) (b)) (:functions (total-cost))
+             (:action dear :effect (and (a) (increase (total-cost) 7)))
+             (:action cheap :effect (and (a) (increase (total-cost) 3)))
+             (:action last :precondition (a) :effect (and (b) (increase (total-cost) 2)))",
+            "(:init (= (total-cost) 0)) (:goal (b)) (:metric minimize (total-cost))",
+        );
+        let landmarks = Landmarks::find(&task, &mut ()).expect("nothing stops it");
+        let mut heuristic = LandmarkCount::with_costs(&task, landmarks, Costs::Task);
+        let mut estimates = Vec::new();
+        heuristic.evaluate(States::one(&task.initial_state()), &mut estimates);
+        assert_eq!(estimates, [Estimate::new(5.0)]);
+    }
+}

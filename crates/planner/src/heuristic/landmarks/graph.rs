@@ -316,3 +316,139 @@ fn disjunctions(task: &Task, needed: &[&[PropId]]) -> Vec<Vec<PropId>> {
         .map(|(_, facts)| facts.into_iter().collect())
         .collect()
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::test_tasks::{prop_name, task};
+
+    fn find(task: &Task) -> Landmarks {
+        Landmarks::find(task, &mut ()).expect("nothing stops it")
+    }
+
+    /// The names of a landmark's facts: `at a | at b`.
+    fn name(task: &Task, landmark: &Landmark) -> String {
+        let facts = landmark.facts.iter();
+        let names: Vec<String> = facts.map(|&fact| prop_name(task, fact)).collect();
+        names.join(" | ")
+    }
+
+    /// By the name of a landmark: what comes before it, and what comes just before it.
+    fn orders(task: &Task, found: &Landmarks) -> BTreeMap<String, [Vec<String>; 2]> {
+        let all = found.all();
+        let names = |indices: &[u32]| {
+            let of = |&index: &u32| name(task, &all[index as usize]);
+            let mut names: Vec<String> = indices.iter().map(of).collect();
+            names.sort_unstable();
+            names
+        };
+        let orders = |landmark: &Landmark| [names(&landmark.before), names(&landmark.just_before)];
+        all.iter()
+            .map(|landmark| (name(task, landmark), orders(landmark)))
+            .collect()
+    }
+
+    /// A key behind a walk, a door behind the key, the goal behind the door.
+    pub(in crate::heuristic::landmarks) const DOOR: [&str; 2] = [
+        "(:predicates (at-start) (at-door) (has-key) (open) (at-end))
+         (:action walk :precondition (at-start) :effect (and (at-door) (not (at-start))))
+         (:action return :precondition (at-door) :effect (and (at-start) (not (at-door))))
+         (:action take :precondition (at-door) :effect (has-key))
+         (:action unlock :precondition (and (at-door) (has-key)) :effect (open))
+         (:action enter :precondition (and (at-door) (open))
+                        :effect (and (at-end) (not (at-door))))",
+        "(:init (at-start)) (:goal (at-end))",
+    ];
+
+    #[test]
+    fn what_comes_before_what_is_known() {
+        let task = task(DOOR[0], DOOR[1]);
+        let found = find(&task);
+        let list =
+            |names: &[&str]| -> Vec<String> { names.iter().map(|&n| n.to_owned()).collect() };
+        let expected = [
+            ("at-door", &["at-start"][..], &["at-start"][..]),
+            // To be at the start excludes the end: a reasonable order.
+            (
+                "at-end",
+                &["at-door", "at-start", "has-key", "open"],
+                &["at-door", "open"],
+            ),
+            ("at-start", &[], &[]),
+            ("has-key", &["at-door"], &["at-door"]),
+            ("open", &["at-door", "has-key"], &["at-door", "has-key"]),
+        ];
+        let expected =
+            expected.map(|(of, before, just)| (of.to_owned(), [list(before), list(just)]));
+        assert_eq!(orders(&task, &found), BTreeMap::from(expected));
+        let goals = found.all().iter().filter(|landmark| landmark.is_goal);
+        let goals: Vec<String> = goals.map(|landmark| name(&task, landmark)).collect();
+        assert_eq!(goals, ["at-end"]);
+    }
+
+    #[test]
+    fn what_can_be_done_without_is_no_landmark() {
+        // Light comes from either lamp: neither is needed, but to be in one of the two rooms is.
+        let task = task(
+            "(:predicates (at ?r) (way ?a ?b) (lamp ?r) (light))
+             (:action go :parameters (?a ?b) :precondition (and (at ?a) (way ?a ?b))
+                         :effect (and (at ?b) (not (at ?a))))
+             (:action press :parameters (?r) :precondition (and (at ?r) (lamp ?r))
+                            :effect (light))",
+            "(:objects hall left right)
+             (:init (at hall) (way hall left) (way hall right) (lamp left) (lamp right))
+             (:goal (light))",
+        );
+        let orders = orders(&task, &find(&task));
+        let names: Vec<&str> = orders.keys().map(String::as_str).collect();
+        assert_eq!(names, ["at left | at right", "light"]);
+        assert_eq!(orders["light"][1], ["at left | at right"]);
+    }
+
+    #[test]
+    fn what_would_destroy_a_goal_comes_before_it() {
+        // Sussman's anomaly: a on b is of no use while b is still to be put on c.
+        let domain = include_str!("../../../../../fixtures/valid/blocks/domain.pddl");
+        let parts = domain.split_once("(:predicates").expect("predicates").1;
+        let parts = parts.trim_end().strip_suffix(')').expect("a domain ends");
+        let task = task(
+            &format!("(:predicates {parts}"),
+            "(:objects a b c)
+             (:init (on-table a) (on-table b) (on c a) (clear c) (clear b) (arm-empty))
+             (:goal (and (on a b) (on b c)))",
+        );
+        let orders = orders(&task, &find(&task));
+        let before = |a: &str, b: &str| orders[b][0].iter().any(|name| name == a);
+        assert!(before("on b c", "on a b"));
+        assert!(!before("on a b", "on b c"));
+        assert!(before("holding b", "on a b"));
+        assert!(orders["on a b"][1].contains(&"holding a".to_owned()));
+        assert!(orders["holding a"][1].contains(&"clear a".to_owned()));
+    }
+
+    #[test]
+    fn orders_have_no_cycle() {
+        // Each of the goals destroys the other's way: no order of the two is right.
+        let task = task(
+            "(:predicates (at ?r) (seen ?r))
+             (:action go :parameters (?a ?b) :precondition (at ?a)
+                         :effect (and (at ?b) (not (at ?a))))
+             (:action look :parameters (?r) :precondition (at ?r) :effect (seen ?r))",
+            "(:objects x y z) (:init (at x)) (:goal (and (seen y) (seen z) (at x)))",
+        );
+        let found = find(&task);
+        let count = found.all().len() as u32;
+        let mut seen = vec![0; count as usize];
+        let watch: &mut dyn Watch = &mut ();
+        let mut pace = Pace::building(watch, "tests").expect("nothing stops it");
+        let mut mark = 0;
+        for (index, landmark) in found.all().iter().enumerate() {
+            for &earlier in landmark.before.iter().chain(&landmark.just_before) {
+                mark += 1;
+                let back = found.comes_before(index as u32, earlier, (&mut seen, mark), &mut pace);
+                assert_eq!(back, Ok(false), "{landmark:?}");
+            }
+        }
+        assert!(mark > 0, "there are orders");
+    }
+}
