@@ -3,18 +3,11 @@
 
 mod common;
 
-use std::collections::{HashMap, HashSet};
-
-use common::{PlainSpace, PlainState, random_problem};
-use homing_pddl::Problem;
-use homing_pddl::model::{Atom, ObjectId};
+use common::{PlainSpace, cost, evaluate, explore_by, plain, projected, random_problem};
 use homing_planner::heuristic::{Add, Ff, Max};
-use homing_planner::search::{
-    Limits, Outcome, SearchResult, astar, dijkstra, gbfls, gbfs, weighted_astar,
-};
+use homing_planner::search::{Limits, Outcome, astar, dijkstra, gbfls, gbfs, weighted_astar};
 use homing_planner::{
-    Costs, Estimate, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, States,
-    SuccessorGenerator, Task, ground,
+    Costs, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, Task, ground,
 };
 
 /// Spaces larger than this are left out.

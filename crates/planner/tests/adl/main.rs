@@ -8,17 +8,18 @@
 mod common;
 mod generator;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use common::explorer::{Replay, Space, State, Step, all_steps, key, replay};
+use common::explorer::{Replay, Space, Step, all_steps, replay};
 use common::random::Random;
+use common::{cost, evaluate, explore_by, plain, projected};
 use generator::random_adl_problem;
 use homing_pddl::Problem;
 use homing_planner::heuristic::{Landmarks, Max};
-use homing_planner::search::{Limits, Outcome, SearchResult, astar, dijkstra, gbfs};
+use homing_planner::search::{Limits, astar, dijkstra, gbfs};
 use homing_planner::{
-    Costs, Estimate, GroundError, Heuristic, HeuristicKind, Plan, PlanError, PlanStep, PropId,
-    Registry, StateId, States, SuccessorGenerator, Task, ground,
+    Costs, GroundError, HeuristicKind, Plan, PlanError, PlanStep, PropId, Registry, StateId,
+    SuccessorGenerator, Task, ground,
 };
 
 /// Spaces larger than this are left out.
