@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [domain, problem, out] = &arguments[..] else {
         return Err("usage: hgn_step DOMAIN PROBLEM OUT.json".into());
     };
-    let source = |path: &str| -> std::io::Result<Source> {
+    let source = |path: &str| -> std::io::Result<Arc<Source>> {
         Ok(Source::new(path, std::fs::read(Path::new(path))?))
     };
     let (problem, messages) = read_problem(&source(domain)?, &source(problem)?);
