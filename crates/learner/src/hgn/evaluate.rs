@@ -194,8 +194,8 @@ impl Evaluator {
             let found = runs_of(mine.clone(), graph.nodes);
             let mut row_of = vec![NONE; graph.nodes];
             for (first, count) in found {
-                for node in first..first + count {
-                    row_of[node] = mapped_rows as u32;
+                for row in &mut row_of[first..first + count] {
+                    *row = mapped_rows as u32;
                     mapped_rows += 1;
                 }
                 let weight = weight(edge.part(3 + 2 * place)).to_vec();
