@@ -233,7 +233,7 @@ struct After(usize);
 
 impl Watch for After {
     fn poll(&mut self, _: Progress) -> Option<Stop> {
-        self.0 = self.0.checked_sub(1).unwrap_or(0);
+        self.0 = self.0.saturating_sub(1);
         (self.0 == 0).then_some(Stop::Interrupted)
     }
 }

@@ -60,7 +60,7 @@ impl Runner<'_> {
         };
         let answer = match answer {
             TrainRecord::Nlm(answer) => Answer::of_network(*answer),
-            TrainRecord::Hgn(answer) => Answer::of_hypergraph(*answer)?,
+            TrainRecord::Hgn(answer) => Answer::of_hypergraph(&answer)?,
             TrainRecord::Counts(_) => return Ok(Executed::Failed(finished.reason())),
         };
         let curve = Curve::of(&files.log(), task.config.steps());
@@ -162,7 +162,7 @@ impl Answer {
     }
 
     /// It has neither goals nor episodes; its loss is that of the fold that was kept.
-    fn of_hypergraph(record: HgnRecord) -> Result<Self, Error> {
+    fn of_hypergraph(record: &HgnRecord) -> Result<Self, Error> {
         let config = serde_json::to_value(&record.config)
             .and_then(serde_json::from_value)
             .map_err(Error::bug)?;
