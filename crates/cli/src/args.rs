@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use homing::{LazyConfig, LearnWhen};
 use homing_learner::Simd;
-use homing_planner::search::SearchOptions;
+use homing_planner::search::{SearchOptions, Walk};
 use homing_planner::{HeuristicKind, SearchKind};
 
 use crate::exit::{Exit, Failure};
@@ -132,17 +132,16 @@ pub(crate) struct Solve {
     )]
     pub(crate) weight: f64,
 
+    /// How walks go [gbfls-h, gbfls-v]
+    #[arg(long, value_parser = walk_parser(), default_value = "sample", value_name = "HOW", help_heading = "Search")]
+    pub(crate) walk: Walk,
+
     /// When to learn from small problems cut out of this one, without a model [lazy search]
     #[arg(long, value_parser = learn_parser(), default_value = "auto", value_name = "WHEN", help_heading = "Lazy search")]
     pub(crate) learn: LearnWhen,
 
-    /// Seed of what is drawn [lazy search]
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "N",
-        help_heading = "Lazy search"
-    )]
+    /// Seed of what is drawn [lazy search, walks]
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Search")]
     pub(crate) seed: u64,
 
     /// Do not count landmarks
@@ -268,6 +267,16 @@ pub(crate) fn heuristic_parser() -> impl TypedValueParser<Value = HeuristicKind>
 pub(crate) fn search_parser() -> impl TypedValueParser<Value = SearchKind> {
     let of = |kind: SearchKind| PossibleValue::new(kind.name()).help(kind.description());
     PossibleValuesParser::new(SearchKind::ALL.map(of)).try_map(|name| name.parse::<SearchKind>())
+}
+
+/// How walks go, by its name.
+fn walk_parser() -> impl TypedValueParser<Value = Walk> {
+    let of = |walk: Walk| PossibleValue::new(walk.name()).help(walk.description());
+    PossibleValuesParser::new(Walk::ALL.map(of)).map(|name| {
+        let mut all = Walk::ALL.into_iter();
+        all.find(|walk| walk.name() == name)
+            .expect("one of the names")
+    })
 }
 
 /// When to learn, by its name.

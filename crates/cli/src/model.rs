@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use homing::models::SHIPPED;
 use homing::{Error, load_model, load_model_for};
-use homing_learner::{AnyModel, CountsModel, HgnModel, HgnReport, Model, Signature};
+use homing_learner::{AnyModel, CountsModel, GnnModel, HgnModel, HgnReport, Model, Signature};
 use homing_planner::ground;
 
 use crate::args::ModelCommand;
@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &ModelCommand) -> anyhow::Result<Exit> {
             let text = match load_model(file)? {
                 AnyModel::Nlm(model) => of_network(&model)?,
                 AnyModel::Counts(model) => of_counts(&model, *features)?,
+                AnyModel::Gnn(model) => of_gnn(&model)?,
                 AnyModel::Hgn(model) => of_hypergraph(&model)?,
             };
             print(&text)?;
@@ -74,6 +75,30 @@ fn of_network(model: &Model) -> anyhow::Result<String> {
     rows.row("episodes", header.summary.episodes);
     rows.row("problems", header.summary.problems);
     rows.row("last loss", format!("{:.6}", header.summary.loss));
+    rows.row("parameters", model.parameters.len());
+    rows.row("format", header.format_version);
+    rows.row("trained by homing", &header.revision);
+    rows.signature(&header.signature);
+    let Rows(mut text) = rows;
+    let _ = writeln!(text, "\n# configuration");
+    text.push_str(&toml::to_string(&header.config)?);
+    Ok(text)
+}
+
+fn of_gnn(model: &GnnModel) -> anyhow::Result<String> {
+    let (header, summary) = (&model.header, &model.header.summary);
+    let mut rows = Rows::default();
+    rows.row("domain", &header.domain);
+    rows.row("learner", "gnn, a graph network by PPO");
+    rows.row("seed", header.seed);
+    rows.row("iterations", header.config.iterations);
+    rows.row("problems", summary.problems);
+    rows.row("episodes", summary.episodes);
+    rows.row("goals reached", summary.solved);
+    let last = format!("{:.1} %", 100.0 * summary.last_rate);
+    rows.row("in the last", format!("{last} of its episodes"));
+    rows.row("steps", summary.steps);
+    rows.row("updates", summary.updates);
     rows.row("parameters", model.parameters.len());
     rows.row("format", header.format_version);
     rows.row("trained by homing", &header.revision);

@@ -34,6 +34,7 @@ impl Solve {
                     share: self.share,
                     novelty: self.novelty,
                 },
+                walk: self.walk,
                 learn: self.learn,
                 seed: self.seed,
                 improve: self.improve,
@@ -191,6 +192,7 @@ pub(crate) fn text(record: &SolveRecord, plan: Option<&str>) -> String {
 mod tests {
     use clap::Parser;
     use homing::{LearnWhen, ProblemSource};
+    use homing_planner::search::Walk;
     use homing_planner::{HeuristicKind, SearchKind};
 
     use super::*;
@@ -234,7 +236,16 @@ mod tests {
                         } else {
                             LearnWhen::Auto
                         },
-                        seed: if search == SearchKind::Lazy { 5 } else { 0 },
+                        walk: if search.uses_policy() {
+                            Walk::Best
+                        } else {
+                            Walk::Sample
+                        },
+                        seed: if search == SearchKind::Lazy || search.uses_policy() {
+                            5
+                        } else {
+                            0
+                        },
                         improve: with_model,
                         anytime: with_model,
                         simd: None,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use homing_lab::record::Evaluation;
 use homing_lab::schedule;
-use homing_learner::{GatherReport, HgnProgress, LearnProgress, StepRecord};
+use homing_learner::{GatherReport, HgnProgress, IterationRecord, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Met, Progress, Stop, Task, Watch};
 
@@ -44,6 +44,9 @@ pub trait Observer: Sync {
 
     /// A step of training has been taken.
     fn training_step(&self, _seed: u64, _record: &StepRecord) {}
+
+    /// An iteration of training the graph network is done, of so many.
+    fn iteration(&self, _seed: u64, _record: &IterationRecord, _of: u64) {}
 
     /// Training by ranking has come further.
     fn learning(&self, _seed: u64, _progress: &LearnProgress) {}

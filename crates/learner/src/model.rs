@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigProblems, TrainConfig};
 use crate::container::{Array, Opened, write};
 use crate::encode::Channels;
+use crate::gnn::GnnError;
 use crate::signature::{Difference, Signature};
 use crate::value::ValueKind;
 
@@ -98,6 +99,8 @@ pub enum ModelError {
     },
     /// The header's configuration makes no network.
     Config(ConfigProblems),
+    /// The graph network cannot read the domain or the problem.
+    Graph(GnnError),
     /// The problem has more objects than a network can tell apart.
     TooManyObjects {
         /// How many it has.
@@ -143,6 +146,7 @@ impl fmt::Display for ModelError {
                 f,
                 "the problem has {objects} objects; a network reads {MAX_OBJECTS} at the most"
             ),
+            Self::Graph(error) => write!(f, "{error}"),
             Self::TooFewPlaces { places, needed } => write!(
                 f,
                 "actions of the problem have up to {} effects and {} conditions; the network was \

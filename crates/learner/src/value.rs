@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::compute::Compute;
 use crate::container::Opened;
 use crate::counts::{CountsHeuristic, CountsModel};
+use crate::gnn::GnnModel;
 use crate::hgn::{HgnHeuristic, HgnModel};
 use crate::learned::Learned;
 use crate::model::{Model, ModelError};
@@ -37,19 +38,22 @@ pub enum ValueKind {
     Nlm,
     /// Counts of colours: [`CountsModel`].
     Counts,
+    /// The graph network with PPO, a policy and a value: [`GnnModel`].
+    Gnn,
     /// A hypergraph network, one of the paper's baselines: [`HgnModel`].
     Hgn,
 }
 
 impl ValueKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Nlm, Self::Counts, Self::Hgn];
+    pub const ALL: [Self; 4] = [Self::Nlm, Self::Counts, Self::Hgn, Self::Gnn];
 
     /// Its name, as files and users write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nlm => "nlm",
             Self::Counts => "counts",
+            Self::Gnn => "gnn",
             Self::Hgn => "hgn",
         }
     }
@@ -129,6 +133,8 @@ pub enum AnyModel {
     Nlm(Box<Model>),
     /// Counts of colours.
     Counts(Box<CountsModel>),
+    /// The graph network with PPO.
+    Gnn(Box<GnnModel>),
     /// A hypergraph network.
     Hgn(Box<HgnModel>),
 }
@@ -145,6 +151,7 @@ impl AnyModel {
             ValueKind::Counts => {
                 CountsModel::from_file(bytes).map(|model| Self::Counts(Box::new(model)))
             }
+            ValueKind::Gnn => GnnModel::from_file(bytes).map(|model| Self::Gnn(Box::new(model))),
             ValueKind::Hgn => HgnModel::from_file(bytes).map(|model| Self::Hgn(Box::new(model))),
         }
     }
@@ -154,6 +161,7 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &model.header.domain,
             Self::Counts(model) => &model.header.domain,
+            Self::Gnn(model) => &model.header.domain,
             Self::Hgn(model) => &model.header.domain,
         }
     }
@@ -163,6 +171,7 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &**model,
             Self::Counts(model) => &**model,
+            Self::Gnn(model) => &**model,
             Self::Hgn(model) => &**model,
         }
     }
@@ -171,6 +180,12 @@ impl AnyModel {
 impl From<Model> for AnyModel {
     fn from(model: Model) -> Self {
         Self::Nlm(Box::new(model))
+    }
+}
+
+impl From<GnnModel> for AnyModel {
+    fn from(model: GnnModel) -> Self {
+        Self::Gnn(Box::new(model))
     }
 }
 

@@ -78,6 +78,7 @@ impl Model {
         match &self.inner {
             AnyModel::Nlm(model) => record(py, &model.header),
             AnyModel::Counts(model) => record(py, &model.header),
+            AnyModel::Gnn(model) => record(py, &model.header),
             AnyModel::Hgn(model) => record(py, &model.header),
         }
     }

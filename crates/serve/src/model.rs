@@ -32,6 +32,16 @@ pub(crate) fn describe(place: &ModelPlace) -> Result<Value, Error> {
                 "parameters": model.parameters.len(), "config": header.config,
             })
         }
+        AnyModel::Gnn(model) => {
+            let header = &model.header;
+            json!({
+                "learner": "gnn", "domain": header.domain, "seed": header.seed,
+                "revision": header.revision, "signature": signature(&header.signature),
+                "steps": header.summary.steps, "goals": header.summary.solved,
+                "episodes": header.summary.episodes, "problems": header.summary.problems,
+                "parameters": model.parameters.len(), "config": header.config,
+            })
+        }
         AnyModel::Hgn(model) => {
             let header = &model.header;
             json!({

@@ -10,13 +10,13 @@ use std::sync::Mutex;
 
 use homing::input::{ProblemFiles, load_domain, read_bytes};
 use homing::train::{
-    CountsRecord, DEFAULT_BUDGET, HgnRecord, HgnTraining, LoadedTasks, MayRaise, NlmRecord,
-    SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
+    CountsRecord, DEFAULT_BUDGET, GnnRecord, GnnTraining, HgnRecord, HgnTraining, LoadedTasks,
+    MayRaise, NlmRecord, SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
 };
 use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
 use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::report::integer;
-use homing_learner::{FunctionConfig, LearnConfig, TrainConfig, ValueKind};
+use homing_learner::{FunctionConfig, GnnConfig, LearnConfig, TrainConfig, ValueKind};
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
     let (files, learner) = learner(arguments)?;
     let runs = arguments.seeds.clone().map_or(1, Iterator::count);
     let steps = match &learner {
-        Learner::Counts(_) | Learner::Hgn(_) => 0,
+        Learner::Counts(_) | Learner::Gnn(_) | Learner::Hgn(_) => 0,
         Learner::Nlm(training) => training.config.steps,
     };
     let progress = Progress::new(runs, steps);
@@ -122,10 +122,13 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
     let bad = |message: String| Err(Failure::because(Exit::BadInput, message));
     match arguments.learner {
         ValueKind::Counts => {
-            if let Some(option) = arguments.of_the_network(false) {
+            if let Some(option) = arguments.of_the_network(false, false) {
                 return bad(format!(
                     "{option} is for the paper's network: add --learner nlm"
                 ));
+            }
+            if let Some(option) = arguments.of_gnn() {
+                return bad(format!("{option} is for --learner gnn"));
             }
             let config = counts_configuration(arguments)?;
             Ok((&arguments.files, Learner::Counts(Box::new(config))))
@@ -133,6 +136,9 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
         ValueKind::Nlm => {
             if let Some(option) = arguments.of_counts() {
                 return bad(format!("{option} is for --learner counts"));
+            }
+            if let Some(option) = arguments.of_gnn() {
+                return bad(format!("{option} is for --learner gnn"));
             }
             let (files, problems) = separate(arguments)?;
             let (config, may_raise) = configuration(arguments)?;
@@ -156,10 +162,27 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             };
             Ok((files, Learner::Nlm(Box::new(training))))
         }
+        ValueKind::Gnn => {
+            if let Some(option) = arguments.of_counts() {
+                return bad(format!("{option} is for --learner counts"));
+            }
+            let heuristic = arguments.heuristic.map(|_| "--heuristic".to_owned());
+            if let Some(option) = arguments.of_the_network(true, true).or(heuristic) {
+                return bad(format!("{option} is not for --learner gnn"));
+            }
+            let usual = GnnTraining::default();
+            let training = GnnTraining {
+                config: gnn_configuration(arguments)?,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+                log: !arguments.no_log,
+            };
+            Ok((&arguments.files, Learner::Gnn(Box::new(training))))
+        }
         ValueKind::Hgn => {
-            let of_network = arguments.of_the_network(true);
+            let of_network = arguments.of_the_network(false, true);
             let of_counts = || arguments.of_counts().map(str::to_owned);
-            if let Some(option) = of_network.or_else(of_counts) {
+            let of_others = || of_counts().or_else(|| arguments.of_gnn());
+            if let Some(option) = of_network.or_else(of_others) {
                 return bad(format!("{option} is not for --learner hgn"));
             }
             if arguments.heuristic.is_some() {
@@ -173,6 +196,13 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             Ok((&arguments.files, Learner::Hgn(Box::new(training))))
         }
     }
+}
+
+/// File, then flags.
+fn gnn_configuration(arguments: &Train) -> anyhow::Result<GnnConfig> {
+    let mut config = over(&GnnConfig::default(), arguments)?;
+    arguments.gnn.apply(&mut config);
+    Ok(config)
 }
 
 /// Budget, then file, then flags.
@@ -282,6 +312,7 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
         }
         TrainEnd::Trained(TrainRecord::Counts(record)) => print(&of_counts(record)),
         TrainEnd::Trained(TrainRecord::Nlm(record)) => print(&line(record)),
+        TrainEnd::Trained(TrainRecord::Gnn(record)) => print(&of_gnn(record)),
         TrainEnd::Trained(TrainRecord::Hgn(record)) => print(&of_hypergraph(record)),
         TrainEnd::AlreadyThere(record) => {
             say(&format!(
@@ -314,6 +345,21 @@ fn line(record: &NlmRecord) -> String {
         record.loss,
         record.network_seconds,
         record.planning_seconds,
+    )
+}
+
+fn of_gnn(record: &GnnRecord) -> String {
+    format!(
+        "{}: seed {}, {} iterations, {} of {} episodes solved, {:.0} % in the last iteration, {} \
+         steps, {:.1} s\n",
+        record.model,
+        record.seed,
+        record.iterations,
+        record.solved,
+        record.episodes,
+        100.0 * record.last_rate,
+        record.steps,
+        record.seconds,
     )
 }
 

@@ -94,7 +94,8 @@ fn wrong_arguments_end_with_33_and_a_hint() {
         ),
         (
             &["solve", "--search", "bfs", problem],
-            "[possible values: gbfs, gbfls, astar, wastar, dijkstra, lazy]",
+            "[possible values: gbfs, gbfls, astar, wastar, dijkstra, lazy, gbfs-h, gbfs-v, gbfls-h, \
+             gbfls-v, gbfs-h-found, gbfs-v-found, gbfls-h-found, gbfls-v-found]",
         ),
         (
             &["solve", "--max-evaluations", "many", problem],

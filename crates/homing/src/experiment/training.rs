@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
 use crate::resources::{REVISION, machine};
-use crate::train::{HgnRecord, LogLine, NlmRecord, TrainRecord, read_log};
+use crate::train::{GnnRecord, HgnRecord, LogLine, NlmRecord, TrainRecord, read_log};
 
 impl Runner<'_> {
     /// Trains a model of the plan and records it.
@@ -61,6 +61,7 @@ impl Runner<'_> {
         let answer = match answer {
             TrainRecord::Nlm(answer) => Answer::of_network(*answer),
             TrainRecord::Hgn(answer) => Answer::of_hypergraph(&answer)?,
+            TrainRecord::Gnn(answer) => Answer::of_graph_network(&answer)?,
             TrainRecord::Counts(_) => return Ok(Executed::Failed(finished.reason())),
         };
         let curve = Curve::of(&files.log(), task.config.steps());
@@ -174,6 +175,25 @@ impl Answer {
             episodes: 0,
             loss: kept.map_or(0.0, |fold| fold.loss),
             steps: record.config.epochs as u64,
+            cpu_seconds: record.cpu_seconds,
+            network_seconds: record.seconds,
+            planning_seconds: 0.0,
+            peak_memory_kb: record.peak_memory_kb,
+        })
+    }
+
+    /// Its goals are episodes that came to one; its record keeps no loss.
+    fn of_graph_network(record: &GnnRecord) -> Result<Self, Error> {
+        let config = serde_json::to_value(&record.config)
+            .and_then(serde_json::from_value)
+            .map_err(Error::bug)?;
+        Ok(Self {
+            config,
+            problems: record.problems,
+            goals: record.solved,
+            episodes: record.episodes,
+            loss: 0.0,
+            steps: record.iterations,
             cpu_seconds: record.cpu_seconds,
             network_seconds: record.seconds,
             planning_seconds: 0.0,

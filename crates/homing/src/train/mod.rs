@@ -2,6 +2,7 @@
 //! with its log, checkpoints and selection, or a hypergraph network (`hgn`).
 
 mod counts;
+mod gnn;
 mod hgn;
 mod log;
 mod select;
@@ -22,6 +23,7 @@ use homing_planner::{GroundError, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
+use self::gnn::GnnSession;
 use self::hgn::HgnSession;
 use self::log::Log;
 use self::select::Selection;
@@ -34,6 +36,7 @@ use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
+pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
 pub use self::hgn::{HgnRecord, HgnTraining};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
@@ -87,6 +90,8 @@ pub enum Learner {
     Counts(Box<LearnConfig>),
     /// The paper's network, by reinforcement learning.
     Nlm(Box<NlmTraining>),
+    /// The graph network, by PPO.
+    Gnn(Box<GnnTraining>),
     /// A hypergraph network, on optimal plans.
     Hgn(Box<HgnTraining>),
 }
@@ -195,6 +200,8 @@ pub enum TrainRecord {
     Counts(Box<CountsRecord>),
     /// The paper's network.
     Nlm(Box<NlmRecord>),
+    /// The graph network.
+    Gnn(Box<GnnRecord>),
     /// A hypergraph network.
     Hgn(Box<HgnRecord>),
 }
@@ -205,6 +212,7 @@ impl TrainRecord {
         match self {
             Self::Counts(record) => &record.model,
             Self::Nlm(record) => &record.model,
+            Self::Gnn(record) => &record.model,
             Self::Hgn(record) => &record.model,
         }
     }
@@ -288,6 +296,7 @@ pub enum TrainEnd {
 /// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
+    Gnn(GnnSession<'a>),
     Nlm(Session<'a>),
     Hgn(HgnSession<'a>),
 }
@@ -299,6 +308,7 @@ impl<'a> Prepared<'a> {
                 Self::Counts(CountsSession::load(request, config, observer)?)
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
+            Learner::Gnn(training) => Self::Gnn(GnnSession::load(request, training, observer)?),
             Learner::Hgn(training) => Self::Hgn(HgnSession::load(request, training, observer)?),
         })
     }
@@ -307,6 +317,7 @@ impl<'a> Prepared<'a> {
         match self {
             Self::Counts(session) => session.train(files, seed, compute.threads),
             Self::Nlm(session) => session.train(files, seed, compute),
+            Self::Gnn(session) => session.train(files, seed, compute),
             Self::Hgn(session) => session.train(files, seed, compute),
         }
     }
@@ -443,7 +454,7 @@ pub fn raise_to_fit(
 }
 
 /// The fields in which two configurations differ, as `name (one, not other)`.
-fn differences(one: &TrainConfig, other: &TrainConfig) -> Result<Vec<String>, Error> {
+fn differences<C: Serialize>(one: &C, other: &C) -> Result<Vec<String>, Error> {
     let (one, other) = (
         toml::Table::try_from(one).map_err(Error::bug)?,
         toml::Table::try_from(other).map_err(Error::bug)?,

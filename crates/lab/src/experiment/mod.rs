@@ -5,6 +5,7 @@
 //! only what it touches. [`Plan::chunks`] cuts the tasks into parts for several machines.
 
 mod chunks;
+mod gnn;
 mod hgn;
 mod plan;
 mod settings;
@@ -12,6 +13,7 @@ mod spec;
 mod task;
 
 pub use chunks::Chunk;
+pub use gnn::GnnSpec;
 pub use hgn::HgnSpec;
 pub use plan::{
     EvaluationTask, NamedText, OwnFiles, Plan, ProblemFile, ProblemSet, SelectionTask,

@@ -228,6 +228,8 @@ fn evaluation_seconds(objects: usize, kind: Option<ValueKind>) -> f64 {
     match kind {
         None => 5e-6,
         Some(ValueKind::Hgn) => 1e-4 + 4e-6 * objects.powi(2),
+        // Of the searches that a policy guides, most run it once for many evaluations.
+        Some(ValueKind::Gnn) => 2e-5 * objects,
         Some(_) => 2e-5 + 4e-9 * objects.powi(3),
     }
 }
@@ -314,6 +316,7 @@ impl Plan {
             }
         }
         self.add_hypergraph_networks(spec, domain, &mut models)?;
+        self.add_graph_networks(spec, domain, &mut models)?;
         let Some(evaluate) = &spec.evaluate else {
             return Ok(());
         };
@@ -331,7 +334,15 @@ impl Plan {
         let models = models.into_iter();
         let models = models.map(|at| (self.trainings[at].config.heuristic(), Some(at)));
         for (heuristic, training) in bases.into_iter().chain(models.collect::<Vec<_>>()) {
-            for &search in &evaluate.searches {
+            let by_policy = training.is_some_and(|at| {
+                let kind = self.trainings[at].config.kind();
+                kind == ValueKind::Gnn
+            });
+            let searches = match &spec.gnn {
+                Some(gnn) if by_policy => &gnn.searches,
+                _ => &evaluate.searches,
+            };
+            for &search in searches {
                 for (problem, planned) in bare.iter().enumerate() {
                     let planned = planned.clone();
                     let mut task = EvaluationTask {
@@ -391,6 +402,28 @@ impl Plan {
         Ok(())
     }
 
+    /// The models of `[gnn]` for a domain.
+    fn add_graph_networks(
+        &mut self,
+        spec: &Spec,
+        domain: &Domain<'_>,
+        models: &mut Vec<usize>,
+    ) -> Result<(), SpecError> {
+        let Some(gnn) = spec.gnn.as_ref().filter(|gnn| gnn.seeds > 0) else {
+            return Ok(());
+        };
+        let set = domain.set("train", gnn.suite, |own| &own.train, gnn.problems)?;
+        let problems = self.push_set(set);
+        let config = gnn.config(&domain.name)?;
+        for seed in spec.first_seed..spec.first_seed + gnn.seeds {
+            models.push(self.trainings.len());
+            let settings = Settings::Gnn(config.clone());
+            let task = self.training(problems, None, settings, seed);
+            self.trainings.push(task);
+        }
+        Ok(())
+    }
+
     /// Equal sets are one.
     fn push_set(&mut self, set: ProblemSet) -> usize {
         let found = self.sets.iter().position(|other| other.key == set.key);
@@ -421,6 +454,13 @@ impl Plan {
             Settings::Hgn(config) => {
                 let passes = config.folds * config.epochs * set.problems.len();
                 passes as f64 * 0.02
+            }
+            // Some twenty steps an episode, of which half an update reads all; 1 ms a step at the
+            // usual width.
+            Settings::Gnn(config) => {
+                let steps = config.iterations as f64 * config.episodes as f64 * 20.0;
+                let width = config.width as f64 / 256.0;
+                steps * (1.0 + 0.5 * config.updates as f64) * 1e-3 * width * width
             }
         };
         TrainingTask {

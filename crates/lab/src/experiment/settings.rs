@@ -1,6 +1,6 @@
 //! What a model of an experiment is trained as.
 
-use homing_learner::{HgnConfig, TrainConfig, ValueKind};
+use homing_learner::{GnnConfig, HgnConfig, TrainConfig, ValueKind};
 use serde::Serialize;
 
 /// The settings of a model to train, by kind. Written without the kind: the fields tell it.
@@ -11,6 +11,8 @@ pub enum Settings {
     Nlm(TrainConfig),
     /// A hypergraph network.
     Hgn(HgnConfig),
+    /// A graph network.
+    Gnn(GnnConfig),
 }
 
 impl Settings {
@@ -19,6 +21,7 @@ impl Settings {
         match self {
             Self::Nlm(_) => ValueKind::Nlm,
             Self::Hgn(_) => ValueKind::Hgn,
+            Self::Gnn(_) => ValueKind::Gnn,
         }
     }
 
@@ -27,14 +30,16 @@ impl Settings {
         match self {
             Self::Nlm(config) => config.heuristic.name(),
             Self::Hgn(_) => ValueKind::Hgn.name(),
+            Self::Gnn(_) => ValueKind::Gnn.name(),
         }
     }
 
-    /// Steps of training; epochs of a hypergraph network.
+    /// Steps of training; epochs of a hypergraph network, iterations of a graph network.
     pub fn steps(&self) -> u64 {
         match self {
             Self::Nlm(config) => config.steps,
             Self::Hgn(config) => config.epochs as u64,
+            Self::Gnn(config) => config.iterations,
         }
     }
 }

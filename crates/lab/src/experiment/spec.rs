@@ -8,6 +8,7 @@ use homing_learner::TrainConfig;
 use homing_planner::{HeuristicKind, SearchKind};
 use serde::{Deserialize, Serialize};
 
+use super::gnn::GnnSpec;
 use super::hgn::{HgnSpec, training_problems};
 use crate::domains::DomainName;
 use crate::suite::Suite;
@@ -41,6 +42,8 @@ pub struct Spec {
     pub select: Option<SelectSpec>,
     /// Hypergraph networks, trained and evaluated beside the rest.
     pub hgn: Option<HgnSpec>,
+    /// Graph networks, trained beside the rest, each evaluated with the searches that it guides.
+    pub gnn: Option<GnnSpec>,
     /// What is solved with them.
     pub evaluate: Option<EvaluateSpec>,
 }
@@ -201,7 +204,8 @@ impl Spec {
             wrong("`heuristics` names none");
         }
         let evaluate = self.evaluate.as_ref();
-        let baselines = self.hgn.as_ref().is_some_and(|hgn| hgn.seeds > 0);
+        let baselines = self.hgn.as_ref().is_some_and(|hgn| hgn.seeds > 0)
+            || self.gnn.as_ref().is_some_and(|gnn| gnn.seeds > 0);
         if self.seeds == 0 && !baselines && !evaluate.is_some_and(|evaluate| evaluate.bases) {
             wrong("there is nothing to do: `seeds` is 0 and no base is evaluated");
         }
@@ -246,6 +250,13 @@ impl Spec {
                 }
             }
         }
+        let has = |name: &str| {
+            let mut domains = self.domains.iter();
+            self.own.contains_key(name) || domains.any(|domain| domain.as_str() == name)
+        };
+        for problem in self.gnn.iter().flat_map(|gnn| gnn.problems(has)) {
+            wrong(&problem);
+        }
         for domain in &self.domains {
             if self.own.contains_key(domain.as_str()) {
                 wrong(&format!(
@@ -260,8 +271,9 @@ impl Spec {
                 problems.extend(error.0);
                 problems.dedup();
             }
-            let hgn = self.hgn.as_ref().map(|hgn| hgn.config(name));
-            if let Some(Err(error)) = hgn {
+            let hgn = self.hgn.as_ref().map(|hgn| hgn.config(name).map(|_| ()));
+            let gnn = self.gnn.as_ref().map(|gnn| gnn.config(name).map(|_| ()));
+            for error in [hgn, gnn].into_iter().flatten().filter_map(Result::err) {
                 problems.extend(error.0);
                 problems.dedup();
             }
