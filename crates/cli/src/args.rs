@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Report(crate::report::Report),
     Serve(crate::serve::Serve),
     View(crate::view::View),
+    Lsp(crate::lsp::Lsp),
     Work(crate::work::Work),
     Completions(crate::manual::Completions),
     Man(crate::manual::Man),

@@ -22,6 +22,7 @@ fn html() -> String {
                 include_str!("page/editor.js"),
                 include_str!("page/world.js"),
                 include_str!("page/search.js"),
+                include_str!("page/records.js"),
                 include_str!("page/train.js"),
                 include_str!("page/app.js"),
             ]

@@ -12,7 +12,7 @@ use homing_learner::{
 };
 use homing_planner::HeuristicKind;
 
-use crate::args::{heuristic_parser, parse_seconds};
+use crate::args::{heuristic_parser, parse_seconds, parse_size};
 
 /// Look into a trained model
 #[derive(Debug, Args)]
@@ -93,8 +93,8 @@ pub(crate) enum ModelAction {
                        --budget or the preset. docs/learning.md says what counts learn.\n\n\
                        With --learner nlm, beside the model go its configuration (.toml), a log of \
                        every step (.jsonl, and a folder .events for TensorBoard) and, while it \
-                       runs, a checkpoint. Ctrl-C writes a checkpoint and ends with exit code 130; \
-                       the same command with --resume goes on. docs/training.md says what is \
+                       runs, a checkpoint. Ctrl-C writes a checkpoint and ends with exit code 130, \
+                       and --memory-limit with 22; the same command with --resume goes on. docs/training.md says what is \
                        computed."
 )]
 pub(crate) struct Train {
@@ -157,6 +157,10 @@ pub(crate) struct Train {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", help_heading = "The run")]
     pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Stop when so much memory is in use: 500M, 4G; a bare number is MiB [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true, help_heading = "The run")]
+    pub(crate) memory_limit: Option<u64>,
 
     /// Solve the problems exactly by value iteration instead, and print the values; for small
     /// problems

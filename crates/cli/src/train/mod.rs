@@ -17,17 +17,18 @@ use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainReq
 use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::report::integer;
 use homing_learner::{FunctionConfig, GnnConfig, LearnConfig, TrainConfig, ValueKind};
+use homing_planner::Stop;
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
 use crate::model::folds;
 use crate::output::{print, say};
-use crate::watch::{catch_interrupts, interrupted};
+use crate::watch::{MEMORY, catch_interrupts_within, interrupted};
 use args::{Preset, Train};
 use progress::Progress;
 
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
-    catch_interrupts();
+    catch_interrupts_within(arguments.memory_limit);
     if arguments.tabular {
         return exactly(arguments);
     }
@@ -49,6 +50,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
         resume: arguments.resume,
         threads: arguments.jobs,
         simd: simd_from_environment()?,
+        memory_limit: arguments.memory_limit,
     };
     let json = arguments.json;
     let ends = match &arguments.seeds {
@@ -77,10 +79,13 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
             ends
         }
     };
-    let stopped = ends
-        .iter()
-        .any(|end| matches!(end, TrainEnd::Stopped { .. }));
-    Ok(if stopped || interrupted() && arguments.seeds.is_some() {
+    let stopped = |stop: Stop| {
+        let mut ends = ends.iter();
+        ends.any(|end| matches!(end, TrainEnd::Stopped { by, .. } if *by == stop))
+    };
+    Ok(if stopped(Stop::Memory) {
+        Exit::MemoryLimit
+    } else if stopped(Stop::Interrupted) || interrupted() && arguments.seeds.is_some() {
         Exit::Interrupted
     } else {
         Exit::Success
@@ -92,7 +97,7 @@ fn exactly(arguments: &Train) -> anyhow::Result<Exit> {
     let (mut config, may_raise) = configuration(arguments)?;
     let (files, _) = separate(arguments)?;
     let progress = Progress::new(1, 0);
-    let LoadedTasks { tasks, .. } = load_tasks(files, None, &progress)?;
+    let LoadedTasks { tasks, .. } = load_tasks(files, None, arguments.memory_limit, &progress)?;
     raise_to_fit(&mut config, may_raise, &tasks, &progress);
     tabular::run(&tasks, &config)
 }
@@ -321,13 +326,21 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
             ));
             Ok(())
         }
-        TrainEnd::Stopped { steps, checkpoint } => {
+        TrainEnd::Stopped {
+            steps,
+            checkpoint,
+            by,
+        } => {
+            let (why, with) = match by {
+                Stop::Memory => (MEMORY, " with a larger --memory-limit"),
+                _ => ("stopped", ""),
+            };
             say(&match checkpoint {
                 Some(checkpoint) => format!(
-                    "homing: stopped at step {steps}; --resume goes on from {}\n",
+                    "homing: {why} at step {steps}; --resume goes on from {}{with}\n",
                     checkpoint.display()
                 ),
-                None => "homing: stopped; the same command begins again\n".to_owned(),
+                None => format!("homing: {why}; the same command begins again{with}\n"),
             });
             Ok(())
         }

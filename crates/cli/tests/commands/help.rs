@@ -3,7 +3,7 @@
 use crate::runs::{Run, entries, fixture, homing, run};
 
 /// Commands that have something to do when called by their name alone.
-const WITHOUT_ARGUMENTS: [&str; 4] = ["man", "model list", "quickstart", "serve"];
+const WITHOUT_ARGUMENTS: [&str; 5] = ["lsp", "man", "model list", "quickstart", "serve"];
 
 /// The words that call each command, from the names of the manual pages.
 fn all_commands() -> Vec<Vec<String>> {

@@ -82,6 +82,9 @@ impl Runner<'_> {
         put("--config", files.requested_config().into());
         put("--seed", task.seed.to_string().into());
         put("--out", files.model.clone().into());
+        if let Some(memory) = self.memory {
+            put("--memory-limit", format!("{}K", memory >> 10).into());
+        }
         if let Some(select) = &task.select {
             put("--select-every", select.spec.every.to_string().into());
             put(

@@ -10,15 +10,15 @@ use homing_lab::layout::ModelFiles;
 use homing_learner::{
     AnyModel, Compute, GnnConfig, GnnModel, GnnTrainer, IterationRecord, TrainError,
 };
-use homing_planner::Task;
+use homing_planner::{Stop, Task};
 use serde::{Deserialize, Serialize};
 
-use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, differences, load_tasks};
+use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, differences, load_tasks, stop_now};
 use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
 use crate::observe::Observer;
-use crate::resources::{VERSION, cpu_seconds, peak_bytes};
+use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 /// How the graph network is trained.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,7 +131,8 @@ impl<'a> GnnSession<'a> {
         training: &'a GnnTraining,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } = load_tasks(&request.files, None, observer)?;
+        let LoadedTasks { tasks, .. } =
+            load_tasks(&request.files, None, request.memory_limit, observer)?;
         Ok(Self {
             request,
             training,
@@ -169,8 +170,10 @@ impl<'a> GnnSession<'a> {
             let _ = std::fs::remove_file(&checkpoint);
         }
         let mut log = self.training.log.then(|| Log::open(files, &trainer));
-        while trainer.iteration() < self.training.config.iterations && !self.observer.stopped() {
-            let record = trainer.step_unless(&|| self.observer.stopped());
+        let gauge = MemoryGauge::default();
+        let stop = || stop_now(self.request, self.observer, &gauge);
+        while trainer.iteration() < self.training.config.iterations && stop().is_none() {
+            let record = trainer.step_unless(&|| stop().is_some());
             let Some(record) = record.map_err(Error::train)? else {
                 break;
             };
@@ -190,6 +193,7 @@ impl<'a> GnnSession<'a> {
             return Ok(TrainEnd::Stopped {
                 steps: trainer.iteration(),
                 checkpoint: Some(checkpoint),
+                by: stop().unwrap_or(Stop::Interrupted),
             });
         }
         let model = trainer.model();

@@ -83,7 +83,8 @@ impl<'a> HgnSession<'a> {
         training: &'a HgnTraining,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } = load_tasks(&request.files, None, observer)?;
+        let LoadedTasks { tasks, .. } =
+            load_tasks(&request.files, None, request.memory_limit, observer)?;
         Ok(Self {
             request,
             training,
@@ -112,7 +113,7 @@ impl<'a> HgnSession<'a> {
         {
             return Ok(TrainEnd::AlreadyThere(self.record(files, &model, start)));
         }
-        let mut watch = LimitWatch::new(None, None, self.observer);
+        let mut watch = LimitWatch::new(None, self.request.memory_limit, self.observer);
         let config = &self.training.config;
         let begun = if going_on {
             let bytes = read_bytes(&checkpoint)?;
@@ -129,6 +130,7 @@ impl<'a> HgnSession<'a> {
                 return Ok(TrainEnd::Stopped {
                     steps: 0,
                     checkpoint: going_on.then_some(checkpoint),
+                    by: stop,
                 });
             }
             Err(error) => return Err(self.failed(error, files)),
@@ -137,15 +139,17 @@ impl<'a> HgnSession<'a> {
             write_whole(&checkpoint, &trainer.checkpoint().map_err(Error::bug)?)
         };
         while !trainer.is_finished() {
-            if let Ok(progress) = trainer.train_epoch(&mut watch) {
-                self.observer.epoch(seed, &progress);
-            } else {
-                self.observer.finishing();
-                save(&trainer)?;
-                return Ok(TrainEnd::Stopped {
-                    steps: trainer.epoch() as u64,
-                    checkpoint: Some(checkpoint),
-                });
+            match trainer.train_epoch(&mut watch) {
+                Ok(progress) => self.observer.epoch(seed, &progress),
+                Err(by) => {
+                    self.observer.finishing();
+                    save(&trainer)?;
+                    return Ok(TrainEnd::Stopped {
+                        steps: trainer.epoch() as u64,
+                        checkpoint: Some(checkpoint),
+                        by,
+                    });
+                }
             }
             let every = self.training.checkpoint_every;
             if every > 0 && (trainer.epoch() as u64).is_multiple_of(every) {

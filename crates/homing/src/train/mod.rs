@@ -19,7 +19,7 @@ use homing_lab::layout::ModelFiles;
 use homing_learner::{
     Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
 };
-use homing_planner::{GroundError, Task, ground};
+use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
@@ -33,7 +33,7 @@ use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
 use crate::model::load_network;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes};
+use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
 pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
@@ -65,6 +65,9 @@ pub struct TrainRequest {
     /// Vector instructions of a network; the best the processor has by default.
     #[serde(default, with = "simd_name")]
     pub simd: Option<Simd>,
+    /// Bytes of memory at the most; no part of what decides the model.
+    #[serde(default)]
+    pub memory_limit: Option<u64>,
 }
 
 impl TrainRequest {
@@ -78,6 +81,7 @@ impl TrainRequest {
             resume: false,
             threads: None,
             simd: None,
+            memory_limit: None,
         }
     }
 }
@@ -290,7 +294,33 @@ pub enum TrainEnd {
         steps: u64,
         /// What it can go on from; `None` where it begins again.
         checkpoint: Option<PathBuf>,
+        /// What ended it.
+        by: Stop,
     },
+}
+
+/// The end of a run whose problems were not even read; any other error stays one.
+fn stopped_reading(error: Error) -> Result<TrainEnd, Error> {
+    match error {
+        Error::Ground {
+            error: GroundError::Stopped { stop: by, .. },
+            ..
+        } if by == Stop::Memory => Ok(TrainEnd::Stopped {
+            steps: 0,
+            checkpoint: None,
+            by,
+        }),
+        error => Err(error),
+    }
+}
+
+/// Why a run is to end before its time, if it is.
+fn stop_now(request: &TrainRequest, observer: &dyn Observer, gauge: &MemoryGauge) -> Option<Stop> {
+    if observer.stopped() {
+        return Some(Stop::Interrupted);
+    }
+    let limit = request.memory_limit?;
+    (gauge.resident()? > limit).then_some(Stop::Memory)
 }
 
 /// A run of any kind, loaded.
@@ -329,7 +359,10 @@ impl<'a> Prepared<'a> {
 ///
 /// If the problems or settings are of no use, or a file cannot be written.
 pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
-    let session = Prepared::load(request, observer)?;
+    let session = match Prepared::load(request, observer) {
+        Ok(session) => session,
+        Err(error) => return stopped_reading(error),
+    };
     let files = ModelFiles::of(&request.model);
     let compute = compute(request.threads, request.simd);
     session.train(&files, request.seed, compute)
@@ -347,7 +380,14 @@ pub fn train_seeds(
     observer: &dyn Observer,
     each: &(dyn Fn(&TrainEnd) + Sync),
 ) -> Result<Vec<TrainEnd>, Error> {
-    let session = Prepared::load(request, observer)?;
+    let session = match Prepared::load(request, observer) {
+        Ok(session) => session,
+        Err(error) => {
+            let end = stopped_reading(error)?;
+            each(&end);
+            return Ok(vec![end]);
+        }
+    };
     make_folder(&request.model)?;
     let runs: Vec<(u64, ModelFiles)> = seeds
         .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
@@ -396,7 +436,7 @@ pub struct LoadedTasks {
 }
 
 /// Reads and grounds every problem; those without a plan are left out with a notice. Where no domain
-/// is named and none is beside the problems, it is `otherwise`.
+/// is named and none is beside the problems, it is `otherwise`. Past `memory_limit` bytes it stops.
 ///
 /// # Errors
 ///
@@ -404,13 +444,14 @@ pub struct LoadedTasks {
 pub fn load_tasks(
     files: &[PathBuf],
     otherwise: Option<&Path>,
+    memory_limit: Option<u64>,
     observer: &dyn Observer,
 ) -> Result<LoadedTasks, Error> {
     let files = ProblemFiles::find(files, otherwise)?;
     let mut tasks = Vec::new();
     for path in &files.problems {
         let problem = load_problem(&files.domain, path)?.value;
-        match ground(&problem, &mut LimitWatch::new(None, None, observer)) {
+        match ground(&problem, &mut LimitWatch::new(None, memory_limit, observer)) {
             Ok(task) => tasks.push(Arc::new(task)),
             Err(error @ GroundError::Unsolvable { .. }) => {
                 observer.notice(&Notice::LeftOut {
@@ -489,13 +530,14 @@ impl<'a> Session<'a> {
         training: &'a NlmTraining,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, observer)?;
+        let memory = request.memory_limit;
+        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, memory, observer)?;
         let mut config = training.config.clone();
         raise_to_fit(&mut config, training.may_raise, &tasks, observer);
         let validation = match &training.select {
             Some(config) => Some(Validation {
                 config,
-                tasks: config.problems.load(&domain, &tasks, observer)?,
+                tasks: config.problems.load(&domain, &tasks, memory, observer)?,
             }),
             None => None,
         };
@@ -542,15 +584,21 @@ impl<'a> Session<'a> {
         } else {
             None
         };
-        while trainer.steps() < self.config.steps && !self.observer.stopped() {
+        let gauge = MemoryGauge::default();
+        let mut stop = stop_now(self.request, self.observer, &gauge);
+        while trainer.steps() < self.config.steps && stop.is_none() {
             self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
+            stop = stop_now(self.request, self.observer, &gauge);
         }
-        if self.observer.stopped() {
+        // A run whose last step is done needs no more memory.
+        let done = trainer.steps() >= self.config.steps;
+        if let Some(by) = stop.filter(|&by| !done || by == Stop::Interrupted) {
             self.observer.finishing();
             save(&trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),
                 checkpoint: Some(checkpoint),
+                by,
             });
         }
         if let Some(log) = &mut log {
