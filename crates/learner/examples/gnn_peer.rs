@@ -2,6 +2,9 @@
 //! weights as JSON for another program: `gnn_peer DOMAIN WIDTH STEPS OUT PROBLEM...`. The script
 //! `dev/peers/gnn.py` runs it.
 
+// What it measures is what it prints.
+#![allow(clippy::print_stdout)]
+
 use std::sync::Arc;
 
 use homing_learner::gnn_probe::Probe;
