@@ -2,8 +2,9 @@
 """Write problems of the learning track's domains that are larger than its training problems.
 
 The shapes are plain from the training problems: towers, cars and places, passengers and floors, a
-corridor of spanners, sandwiches and trays, a road map, instruments of satellites, rovers. Three
-sizes a step, three steps, one seed a problem:
+corridor of spanners, sandwiches and trays, a road map, instruments of satellites, rovers, a floor to
+paint, boxes to push. Sizes are spread evenly from a little above the training problems up to the
+largest sizes that papers name for the competition's test problems; one seed a problem:
 
     larger.py TRACK OUT [--problems 9]
 
@@ -11,6 +12,7 @@ TRACK is the folder with a folder for each domain; its domain.pddl is copied.
 """
 
 import argparse
+import heapq
 import random
 import shutil
 from pathlib import Path
@@ -92,10 +94,10 @@ def spanner(rng, n):
 
 def childsnack(rng, n):
     children, trays = names("child", n), names("tray", max(2, n // 10))
-    sandwiches = names("sandw", n + n // 3)
+    sandwiches = names("sandw", n + n // 2)
     bread, content = names("bread", n), names("content", n)
     tables = names("table", 3)
-    allergic = rng.sample(range(n), n * 2 // 5)
+    allergic = rng.sample(range(n), n * 3 // 5)
     init = [f"at {tray} kitchen" for tray in trays]
     init += [f"at_kitchen_bread {x}" for x in bread] + [f"at_kitchen_content {x}" for x in content]
     init += [f"no_gluten_bread {bread[i]}" for i in rng.sample(range(n), len(allergic))]
@@ -121,13 +123,13 @@ def connected(rng, nodes, extra):
 
 
 def transport(rng, n):
-    vehicles, packages = names("v", max(3, n // 4)), names("p", n)
-    places, sizes = names("l", max(6, n)), names("c", 4)
+    vehicles, packages = names("v", n), names("p", n * 7 // 2)
+    places, sizes = names("l", 2 * n), names("c", 4)
     sizes = ["c0", *sizes[:3]]
     init = [f"capacity {v} {rng.choice(sizes[1:])}" for v in vehicles]
     init += [f"capacity-predecessor {a} {b}" for a, b in zip(sizes, sizes[1:])]
     init += [f"at {v} {rng.choice(places)}" for v in vehicles]
-    for a, b in connected(rng, places, n):
+    for a, b in connected(rng, places, 2 * n):
         init += [f"road {a} {b}", f"road {b} {a}"]
     goal = []
     for package in packages:
@@ -140,7 +142,7 @@ def transport(rng, n):
 
 def satellite(rng, n):
     satellites, instruments = names("sat", n), names("ins", n * 2)
-    modes, directions = names("mod", max(3, n // 6)), names("dir", n * 2)
+    modes, directions = names("mod", max(3, n // 10)), names("dir", n * 6 // 5)
     init = []
     for s in satellites:
         init += [f"pointing {s} {rng.choice(directions)}", f"power_avail {s}"]
@@ -158,12 +160,12 @@ def satellite(rng, n):
 
 
 def rovers(rng, n):
-    rovers_, points = names("rover", max(2, n // 3)), names("waypoint", n)
-    cameras, objectives = names("camera", max(2, n // 3)), names("objective", n)
+    rovers_, points = names("rover", n), names("waypoint", 3 * n)
+    cameras, objectives = names("camera", n), names("objective", 3 * n)
     modes = ["colour", "high_res", "low_res"]
     lander = rng.choice(points)
     init = [f"at_lander general {lander}"]
-    edges = connected(rng, points, n)
+    edges = connected(rng, points, 3 * n)
     for a, b in edges:
         init += [f"visible {a} {b}", f"visible {b} {a}"]
     for i, rover in enumerate(rovers_):
@@ -175,7 +177,7 @@ def rovers(rng, n):
         for a, b in edges:
             if i < 2 or rng.random() < 0.9:
                 init += [f"can_traverse {rover} {a} {b}", f"can_traverse {rover} {b} {a}"]
-    soil, rock = rng.sample(points, n // 2), rng.sample(points, n // 2)
+    soil, rock = rng.sample(points, 3 * n // 2), rng.sample(points, 3 * n // 2)
     init += [f"at_soil_sample {p}" for p in soil] + [f"at_rock_sample {p}" for p in rock]
     pictures = set()
     for i, camera in enumerate(cameras):
@@ -184,7 +186,7 @@ def rovers(rng, n):
         init.append(f"calibration_target {camera} {rng.choice(objectives)}")
         init += [f"supports {camera} {mode}" for mode in known]
     for objective in objectives:
-        seen = rng.sample(points, max(1, n // 3))
+        seen = rng.sample(points, n)
         init += [f"visible_from {objective} {p}" for p in seen]
         pictures.add((objective, rng.choice(modes)))
     goal = [f"communicated_soil_data {p}" for p in soil]
@@ -196,16 +198,109 @@ def rovers(rng, n):
     return objects, init, goal
 
 
-# Domain: its generator and the sizes of the three steps.
+def floortile(rng, n):
+    """A floor of n rows below a row that stays bare, in two colours like a chessboard."""
+    columns, robots = n + rng.randint(0, 1), names("robot", max(2, n // 3))
+
+    def tile(row, column):
+        return f"tile_{row}_{column}"
+    tiles = [(r, c) for r in range(n + 1) for c in range(1, columns + 1)]
+    stands = rng.sample(tiles, len(robots))
+    init = []
+    for robot, place in zip(robots, stands):
+        init += [f"robot-at {robot} {tile(*place)}",
+                 f"robot-has {robot} {rng.choice(('white', 'black'))}"]
+    init += ["available-color white", "available-color black"]
+    init += [f"clear {tile(*place)}" for place in tiles if place not in stands]
+    for row, column in tiles:
+        if row < n:
+            init += [f"up {tile(row + 1, column)} {tile(row, column)}",
+                     f"down {tile(row, column)} {tile(row + 1, column)}"]
+        if column < columns:
+            init += [f"left {tile(row, column)} {tile(row, column + 1)}",
+                     f"right {tile(row, column + 1)} {tile(row, column)}"]
+    goal = [f"painted {tile(r, c)} {'black' if (r + c) % 2 else 'white'}" for r, c in tiles if r]
+    objects = [("tile", [tile(*place) for place in tiles]), ("robot", robots),
+               ("color", ["white", "black"])]
+    return objects, init, goal
+
+
+STEPS = {"down": (1, 0), "up": (-1, 0), "right": (0, 1), "left": (0, -1)}
+
+
+def way(cells, walls, boxes, start, end):
+    """The cheapest way round the boxes, where a step through a wall costs five; None without one."""
+    queue, came = [(0, start)], {start: None}
+    cost = {start: 0}
+    while queue:
+        far, cell = heapq.heappop(queue)
+        if cell == end:
+            path = []
+            while cell:
+                path.append(cell)
+                cell = came[cell]
+            return path
+        if far > cost[cell]:
+            continue
+        for dr, dc in STEPS.values():
+            new = (cell[0] + dr, cell[1] + dc)
+            longer = far + (5 if new in walls else 1)
+            if new in cells and new not in boxes and longer < cost.get(new, 10 ** 9):
+                cost[new], came[new] = longer, cell
+                heapq.heappush(queue, (longer, new))
+    return None
+
+
+def sokoban(rng, n):
+    """A grid of n x n with random walls; boxes are pulled away from their goals, backwards, and what
+    is on the way becomes floor, so that pushing them back is a plan."""
+    inside = [(r, c) for r in range(2, n) for c in range(2, n)]
+    cells, walls = set(inside), {cell for cell in inside if rng.random() < 0.45}
+    count = max(1, (n - 4) // 2)
+    goals = rng.sample(inside, count)
+    robot = rng.choice([cell for cell in inside if cell not in goals])
+    boxes, order = list(goals), []
+    for _ in range(3):
+        order += rng.sample(range(count), count)
+    for box in order:
+        dr, dc = rng.choice(list(STEPS.values()))
+        for _ in range(rng.randint(1, 4)):
+            behind = (boxes[box][0] + dr, boxes[box][1] + dc)
+            further = (behind[0] + dr, behind[1] + dc)
+            if not {behind, further} <= cells or {behind, further} & set(boxes):
+                break
+            path = way(cells, walls, set(boxes), robot, behind)
+            if path is None:
+                break
+            walls -= {*path, behind, further, boxes[box]}
+            boxes[box], robot = behind, further
+    walls -= {robot, *boxes, *goals}
+
+    def place(cell):
+        return f"loc_{cell[0]}_{cell[1]}"
+    everywhere = [(r, c) for r in range(1, n + 1) for c in range(1, n + 1)]
+    init = [f"at-robot {place(robot)}"]
+    init += [f"at box{i + 1} {place(cell)}" for i, cell in enumerate(boxes)]
+    init += [f"clear {place(c)}" for c in sorted(cells - walls - {robot, *boxes})]
+    floor = cells - walls
+    init += [f"adjacent {place(a)} {place((a[0] + dr, a[1] + dc))} {name}" for a in sorted(floor)
+             for name, (dr, dc) in STEPS.items() if (a[0] + dr, a[1] + dc) in floor]
+    goal = [f"at box{i + 1} {place(cell)}" for i, cell in enumerate(goals)]
+    return [("location", [place(c) for c in everywhere]), ("box", names("box", count))], init, goal
+
+
+# Domain: its generator, and the least and the largest size.
 DOMAINS = {
-    "blocksworld": (blocksworld, (60, 150, 400)),
-    "childsnack": (childsnack, (30, 80, 200)),
-    "ferry": (ferry, (60, 200, 500)),
-    "miconic": (miconic, (60, 200, 450)),
-    "rovers": (rovers, (20, 50, 100)),
-    "satellite": (satellite, (20, 40, 80)),
-    "spanner": (spanner, (40, 150, 400)),
-    "transport": (transport, (30, 60, 100)),
+    "blocksworld": (blocksworld, 35, 500),
+    "childsnack": (childsnack, 15, 300),
+    "ferry": (ferry, 25, 1000),
+    "floortile": (floortile, 6, 30),
+    "miconic": (miconic, 20, 500),
+    "rovers": (rovers, 5, 30),
+    "satellite": (satellite, 12, 98),
+    "sokoban": (sokoban, 14, 90),
+    "spanner": (spanner, 15, 500),
+    "transport": (transport, 8, 50),
 }
 
 
@@ -215,17 +310,17 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--problems", type=int, default=9, help="for each domain")
     options = parser.parse_args()
-    for domain, (make, steps) in DOMAINS.items():
+    for domain, (make, least, largest) in DOMAINS.items():
         folder = options.out / domain
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(options.track / domain / "domain.pddl", folder)
+        header = (options.track / domain / "domain.pddl").read_text()
+        own = header.split("(domain", 1)[1].split(")")[0].strip()
         for index in range(options.problems):
             rng = random.Random(f"{domain} {index}")
-            size = round(steps[index % 3] * rng.uniform(0.8, 1.25))
+            size = least + round((largest - least) * index / max(1, options.problems - 1))
             name = f"{domain}-{size}-{index}"
-            header = (options.track / domain / "domain.pddl").read_text()
-            own = header.split("(domain", 1)[1].split(")")[0].strip()
-            (folder / f"{size:03}-{index}.pddl").write_text(text(name, own, *make(rng, size)))
+            (folder / f"{size:04}.pddl").write_text(text(name, own, *make(rng, size)))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use homing::{LazyConfig, LearnWhen};
 use homing_learner::Simd;
-use homing_planner::search::SearchOptions;
+use homing_planner::search::{SearchOptions, Walk};
 use homing_planner::{HeuristicKind, SearchKind};
 
 use crate::exit::{Exit, Failure};
@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Report(crate::report::Report),
     Serve(crate::serve::Serve),
     View(crate::view::View),
+    Lsp(crate::lsp::Lsp),
     Work(crate::work::Work),
     Completions(crate::manual::Completions),
     Man(crate::manual::Man),
@@ -132,17 +133,16 @@ pub(crate) struct Solve {
     )]
     pub(crate) weight: f64,
 
+    /// How walks go [gbfls-h, gbfls-v]
+    #[arg(long, value_parser = walk_parser(), default_value = "sample", value_name = "HOW", help_heading = "Search")]
+    pub(crate) walk: Walk,
+
     /// When to learn from small problems cut out of this one, without a model [lazy search]
     #[arg(long, value_parser = learn_parser(), default_value = "auto", value_name = "WHEN", help_heading = "Lazy search")]
     pub(crate) learn: LearnWhen,
 
-    /// Seed of what is drawn [lazy search]
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "N",
-        help_heading = "Lazy search"
-    )]
+    /// Seed of what is drawn [lazy search, walks]
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Search")]
     pub(crate) seed: u64,
 
     /// Do not count landmarks
@@ -152,6 +152,10 @@ pub(crate) struct Solve {
     /// Do not prefer the actions of relaxed plans
     #[arg(long, help_heading = "Lazy search")]
     pub(crate) no_preferred: bool,
+
+    /// Take every step, also those that differ only in objects that nothing tells apart
+    #[arg(long, help_heading = "Lazy search")]
+    pub(crate) no_interchange: bool,
 
     /// Add a queue that draws states by type, a way off plateaus
     #[arg(long, help_heading = "Lazy search")]
@@ -164,6 +168,10 @@ pub(crate) struct Solve {
     /// The part of the work that goes by the learned score, 0 to 1
     #[arg(long, default_value_t = LazyConfig::default().share, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) share: f64,
+
+    /// The part of the work that looks for what is new, 0 to 1, when there is no plan soon
+    #[arg(long, default_value_t = LazyConfig::default().novelty, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
+    pub(crate) novelty: f64,
 
     /// Make a plan shorter before it is shown, for a tenth of the work of the search at the most
     #[arg(long, action = clap::ArgAction::Set, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]
@@ -260,6 +268,16 @@ pub(crate) fn heuristic_parser() -> impl TypedValueParser<Value = HeuristicKind>
 pub(crate) fn search_parser() -> impl TypedValueParser<Value = SearchKind> {
     let of = |kind: SearchKind| PossibleValue::new(kind.name()).help(kind.description());
     PossibleValuesParser::new(SearchKind::ALL.map(of)).try_map(|name| name.parse::<SearchKind>())
+}
+
+/// How walks go, by its name.
+fn walk_parser() -> impl TypedValueParser<Value = Walk> {
+    let of = |walk: Walk| PossibleValue::new(walk.name()).help(walk.description());
+    PossibleValuesParser::new(Walk::ALL.map(of)).map(|name| {
+        let mut all = Walk::ALL.into_iter();
+        all.find(|walk| walk.name() == name)
+            .expect("one of the names")
+    })
 }
 
 /// When to learn, by its name.

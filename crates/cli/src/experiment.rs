@@ -73,7 +73,8 @@ pub(crate) struct Experiment {
     #[arg(long, value_name = "SECONDS", value_parser = parse_positive, help_heading = "Sharing the work")]
     stop_after: Option<u64>,
 
-    /// Memory that a search may take; one that needs more fails, and is tried again next time
+    /// Memory that a training or a search may take; one that needs more fails, and is tried again
+    /// next time
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Sharing the work")]
     task_memory: Option<u64>,
 

@@ -12,6 +12,7 @@ mod folder;
 mod generate;
 mod guard;
 mod input;
+mod lsp;
 mod manual;
 mod model;
 mod output;
@@ -97,6 +98,7 @@ fn carry_out(arguments: Vec<OsString>) -> Exit {
         Command::Report(arguments) => report::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::View(arguments) => view::run(arguments),
+        Command::Lsp(arguments) => lsp::run(arguments),
         Command::Work(arguments) => work::run(arguments),
         Command::Completions(arguments) => manual::completions(arguments),
         Command::Man(arguments) => manual::man(arguments),

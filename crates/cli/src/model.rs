@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use homing::models::SHIPPED;
 use homing::{Error, load_model, load_model_for};
-use homing_learner::{AnyModel, CountsModel, Model, Signature};
+use homing_learner::{AnyModel, CountsModel, GnnModel, HgnModel, HgnReport, Model, Signature};
 use homing_planner::ground;
 
 use crate::args::ModelCommand;
@@ -21,6 +21,8 @@ pub(crate) fn run(arguments: &ModelCommand) -> anyhow::Result<Exit> {
             let text = match load_model(file)? {
                 AnyModel::Nlm(model) => of_network(&model)?,
                 AnyModel::Counts(model) => of_counts(&model, *features)?,
+                AnyModel::Gnn(model) => of_gnn(&model)?,
+                AnyModel::Hgn(model) => of_hypergraph(&model)?,
             };
             print(&text)?;
         }
@@ -81,6 +83,89 @@ fn of_network(model: &Model) -> anyhow::Result<String> {
     let _ = writeln!(text, "\n# configuration");
     text.push_str(&toml::to_string(&header.config)?);
     Ok(text)
+}
+
+fn of_gnn(model: &GnnModel) -> anyhow::Result<String> {
+    let (header, summary) = (&model.header, &model.header.summary);
+    let mut rows = Rows::default();
+    rows.row("domain", &header.domain);
+    rows.row("learner", "gnn, a graph network by PPO");
+    rows.row("seed", header.seed);
+    rows.row("iterations", header.config.iterations);
+    rows.row("problems", summary.problems);
+    rows.row("episodes", summary.episodes);
+    rows.row("goals reached", summary.solved);
+    let last = format!("{:.1} %", 100.0 * summary.last_rate);
+    rows.row("in the last", format!("{last} of its episodes"));
+    rows.row("steps", summary.steps);
+    rows.row("updates", summary.updates);
+    rows.row("parameters", model.parameters.len());
+    rows.row("format", header.format_version);
+    rows.row("trained by homing", &header.revision);
+    rows.signature(&header.signature);
+    let Rows(mut text) = rows;
+    let _ = writeln!(text, "\n# configuration");
+    text.push_str(&toml::to_string(&header.config)?);
+    Ok(text)
+}
+
+fn of_hypergraph(model: &HgnModel) -> anyhow::Result<String> {
+    let header = &model.header;
+    let report = &header.report;
+    let mut rows = Rows::default();
+    rows.row("domain", &header.domain);
+    rows.row("learner", "hgn, a hypergraph network, on optimal plans");
+    rows.row("seed", header.seed);
+    rows.row("parameters", model.parameter_count());
+    let places = header.places;
+    rows.row(
+        "places",
+        format!(
+            "{} effects, {} conditions",
+            places.receivers, places.senders
+        ),
+    );
+    rows.row(
+        "trained on",
+        format!(
+            "{} states of {} optimal plans, the longest of {} steps",
+            report.labels.samples, report.labels.solved, report.labels.longest
+        ),
+    );
+    rows.row("format", header.format_version);
+    rows.row("trained by homing", &header.revision);
+    rows.signature(&header.signature);
+    let Rows(mut text) = rows;
+    let _ = writeln!(text, "\n# folds\n{}", folds(report));
+    let _ = writeln!(text, "# configuration");
+    text.push_str(&toml::to_string(&header.config)?);
+    Ok(text)
+}
+
+/// A line for each fold.
+pub(crate) fn folds(report: &HgnReport) -> String {
+    let mut text = format!(
+        "{:>4} {:>8} {:>9} {:>6} {:>10} {:>8}\n",
+        "fold", "trained", "left out", "epoch", "loss", "redrawn"
+    );
+    for (number, fold) in report.folds.iter().enumerate() {
+        let chosen = if number == report.chosen {
+            "  kept"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "{:>4} {:>8} {:>9} {:>6} {:>10.4} {:>8}{chosen}",
+            number + 1,
+            fold.samples[0],
+            fold.samples[1],
+            fold.epoch,
+            fold.loss,
+            fold.redrawn
+        );
+    }
+    text
 }
 
 fn of_counts(model: &CountsModel, features: usize) -> anyhow::Result<String> {

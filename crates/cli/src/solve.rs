@@ -29,9 +29,12 @@ impl Solve {
                     landmarks: !self.no_landmarks,
                     preferred: !self.no_preferred,
                     by_type: self.by_type,
+                    interchange: !self.no_interchange,
                     boost: self.boost,
                     share: self.share,
+                    novelty: self.novelty,
                 },
+                walk: self.walk,
                 learn: self.learn,
                 seed: self.seed,
                 improve: self.improve,
@@ -189,6 +192,7 @@ pub(crate) fn text(record: &SolveRecord, plan: Option<&str>) -> String {
 mod tests {
     use clap::Parser;
     use homing::{LearnWhen, ProblemSource};
+    use homing_planner::search::Walk;
     use homing_planner::{HeuristicKind, SearchKind};
 
     use super::*;
@@ -219,8 +223,10 @@ mod tests {
                                 landmarks: with_model,
                                 preferred: with_model,
                                 by_type: with_model,
+                                interchange: with_model,
                                 boost: 7,
                                 share: 0.25,
+                                novelty: 0.125,
                             }
                         } else {
                             LazyConfig::default()
@@ -230,7 +236,16 @@ mod tests {
                         } else {
                             LearnWhen::Auto
                         },
-                        seed: if search == SearchKind::Lazy { 5 } else { 0 },
+                        walk: if search.uses_policy() {
+                            Walk::Best
+                        } else {
+                            Walk::Sample
+                        },
+                        seed: if search == SearchKind::Lazy || search.uses_policy() {
+                            5
+                        } else {
+                            0
+                        },
                         improve: with_model,
                         anytime: with_model,
                         simd: None,

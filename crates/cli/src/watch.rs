@@ -22,12 +22,28 @@ static GUARD: OnceLock<Guard> = OnceLock::new();
 /// Lets Ctrl-C end the work cleanly, and at once if the work does not see to it soon or it is
 /// pressed again.
 pub(crate) fn catch_interrupts() {
+    catch_interrupts_within(None);
+}
+
+/// What is said where a limit on memory ends the work.
+pub(crate) const MEMORY: &str = "the memory limit was reached";
+
+/// The same, and ends the work if so many bytes are in use and it does not see to it soon.
+pub(crate) fn catch_interrupts_within(memory: Option<u64>) {
     catch_signals();
-    let end = |_| {
-        say("homing: interrupted\n");
-        Exit::Interrupted
+    let end = |outcome| {
+        let why = match outcome {
+            Outcome::MemoryLimit => MEMORY,
+            _ => "interrupted",
+        };
+        say(&format!("homing: {why}\n"));
+        outcome.into()
     };
-    GUARD.get_or_init(|| Guard::set(Bounds::none(), Box::new(end)));
+    let bounds = Bounds {
+        memory,
+        ..Bounds::none()
+    };
+    GUARD.get_or_init(|| Guard::set(bounds, Box::new(end)));
 }
 
 /// The work of a command that catches interrupts has seen that it is to end.

@@ -91,11 +91,17 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
         "--improve",
         if config.improve { "yes" } else { "no" }.into(),
     );
+    if config.search == SearchKind::Lazy || config.search.uses_policy() {
+        put("--seed", config.seed.to_string().into());
+    }
+    if config.search.uses_policy() {
+        put("--walk", config.walk.name().into());
+    }
     if config.search == SearchKind::Lazy {
         put("--learn", config.learn.name().into());
-        put("--seed", config.seed.to_string().into());
         put("--boost", config.lazy.boost.to_string().into());
         put("--share", config.lazy.share.to_string().into());
+        put("--novelty", config.lazy.novelty.to_string().into());
         let mut switch = |on: bool, name: &str| {
             if on {
                 arguments.push(name.into());
@@ -103,6 +109,7 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
         };
         switch(!config.lazy.landmarks, "--no-landmarks");
         switch(!config.lazy.preferred, "--no-preferred");
+        switch(!config.lazy.interchange, "--no-interchange");
         switch(config.lazy.by_type, "--by-type");
     }
     if config.anytime {

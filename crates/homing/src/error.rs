@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use homing_lab::experiment::SpecError;
 use homing_lab::record::RecordError;
 use homing_lab::{DomainName, ParameterError};
-use homing_learner::{LearnError, ModelError, TrainError};
+use homing_learner::{HgnError, LearnError, ModelError, TrainError};
 use homing_pddl::{Diagnostics, Severity};
 use homing_planner::{GroundError, PlanError};
 
@@ -68,6 +68,13 @@ pub enum Error {
     },
     /// Nothing can be learnt by ranking.
     Learn(LearnError),
+    /// A hypergraph network cannot be trained.
+    Hgn {
+        /// The checkpoint that is to blame.
+        checkpoint: Option<PathBuf>,
+        /// Why.
+        error: HgnError,
+    },
     /// The place of a model is taken by a folder, which only several seeds need.
     ModelIsFolder {
         /// The folder.
@@ -214,6 +221,14 @@ impl fmt::Display for Error {
                 error,
             } => write!(f, "{}: {error}", path.display()),
             Self::Learn(error) => write!(f, "{error}"),
+            Self::Hgn {
+                checkpoint: None,
+                error,
+            } => write!(f, "{error}"),
+            Self::Hgn {
+                checkpoint: Some(path),
+                error,
+            } => write!(f, "{}: {error}", path.display()),
             Self::ModelIsFolder { path } => {
                 write!(f, "cannot write {}: it is a folder", path.display())
             }

@@ -24,7 +24,7 @@ use crate::input::{ProblemFiles, ProblemSource, entries, load_problem, read_byte
 use crate::model::load_model_for;
 use crate::observe::Observer;
 use crate::resources::{REVISION, machine, threads};
-use crate::solve::{SearchConfig, SolveLimits, SolveRecord, SolveRequest};
+use crate::solve::{SearchConfig, SolveLimits, SolveRecord, SolveRequest, needs_policy};
 
 /// Searches to be made: every search with every heuristic and every model, on every problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -345,6 +345,11 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
     let files = ProblemFiles::find(&request.files, None)?;
     let domain_text = read_bytes(&files.domain)?;
     let models = model_files(&request.models)?;
+    if let Some(search) = request.searches.iter().find(|search| search.uses_policy())
+        && models.is_empty()
+    {
+        return Err(Error::Request(needs_policy(*search)));
+    }
     let mut loaded: Vec<LoadedModel> = Vec::new();
     let mut runs = Vec::new();
     let mut name = String::new();
@@ -359,6 +364,11 @@ fn planned(request: &EvaluateRequest) -> Result<Vec<Run>, Error> {
                         (header.config.heuristic.name(), header.seed, header.steps)
                     }
                     AnyModel::Counts(model) => (ValueKind::Counts.name(), model.header.seed, 0),
+                    AnyModel::Gnn(model) => {
+                        let header = &model.header;
+                        (ValueKind::Gnn.name(), header.seed, header.config.iterations)
+                    }
+                    AnyModel::Hgn(model) => (ValueKind::Hgn.name(), model.header.seed, 0),
                 };
                 loaded.push(LoadedModel {
                     file: file.clone(),
@@ -416,6 +426,17 @@ fn variants(
         let mut planned = of_problem.clone();
         planned.search = search.name().to_owned();
         planned.weight = search.uses_weight().then_some(request.weight);
+        if search.uses_policy() {
+            let policies = models.iter();
+            let policies = policies.filter(|model| model.heuristic == ValueKind::Gnn.name());
+            for model in policies {
+                planned.heuristic = Some(model.heuristic.to_owned());
+                planned.model = Some(model.of_run.clone());
+                planned.key = planned.key_for(Some(&model.of_run.sha256));
+                variants.push((planned.clone(), Some(model.file.clone())));
+            }
+            continue;
+        }
         if !search.uses_heuristic() {
             planned.key = planned.key_for(None);
             variants.push((planned, None));

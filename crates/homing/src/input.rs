@@ -151,16 +151,20 @@ pub fn domain_beside(problem: &Path) -> Result<PathBuf, Error> {
         // The more helpful complaint is about the file that was named.
         read_bytes(problem)?;
     }
+    find_domain(problem).ok_or_else(|| {
+        Error::Request(format!(
+            "no domain is given, and there is no {} beside the problem, nor a {}",
+            problem.with_file_name(DOMAIN_FILE).display(),
+            domain_names(problem)[0]
+        ))
+    })
+}
+
+/// The same, if it is there; the problem need not be a file yet.
+pub fn find_domain(problem: &Path) -> Option<PathBuf> {
     let names = domain_names(problem);
-    let paths = names.iter().map(|name| problem.with_file_name(name));
-    if let Some(domain) = paths.into_iter().find(|path| path.is_file()) {
-        return Ok(domain);
-    }
-    Err(Error::Request(format!(
-        "no domain is given, and there is no {} beside the problem, nor a {}",
-        problem.with_file_name(DOMAIN_FILE).display(),
-        names[0]
-    )))
+    let mut paths = names.iter().map(|name| problem.with_file_name(name));
+    paths.find(|path| path.is_file())
 }
 
 fn checked(domain: &Arc<Source>, problem: &Arc<Source>) -> Result<Loaded<Arc<Problem>>, Error> {

@@ -32,10 +32,14 @@ pub struct LazyConfig {
     pub preferred: bool,
     /// Whether a queue that draws by type helps off plateaus.
     pub by_type: bool,
+    /// Whether of steps that differ only in objects that nothing tells apart one is enough.
+    pub interchange: bool,
     /// How many turns ahead queues of preferred actions get on a new best estimate.
     pub boost: i64,
     /// The part of the work for the learned worker, 0 to 1.
     pub share: f64,
+    /// The part of the work for the worker that looks for what is new, 0 to 1; without it if 0.
+    pub novelty: f64,
 }
 
 impl Default for LazyConfig {
@@ -44,15 +48,19 @@ impl Default for LazyConfig {
             preferred,
             boost,
             by_type,
+            interchange,
             share,
+            novelty,
             ..
         } = DeferredConfig::default();
         Self {
             landmarks: true,
             preferred,
             by_type,
+            interchange,
             boost,
             share,
+            novelty,
         }
     }
 }
@@ -170,10 +178,10 @@ pub(crate) fn search(
     let outcome = match scorer {
         Some(scorer) => {
             search.add_scorer(scorer);
-            search.run(limits, None, watch)
+            run_on(&mut search, config, limits, watch)
         }
         None if model.is_some() || config.learn == LearnWhen::Never => {
-            search.run(limits, None, watch)
+            run_on(&mut search, config, limits, watch)
         }
         None => {
             let begin = Instant::now();
@@ -190,6 +198,9 @@ pub(crate) fn search(
                         learned = Some(record);
                         if let Some(function) = function {
                             search.add_scorer(function.scorer(task));
+                        }
+                        if config.lazy.novelty > 0.0 {
+                            search.add_novelty();
                         }
                         search.run(limits, None, watch)
                     }
@@ -211,13 +222,32 @@ pub(crate) fn search(
     })
 }
 
+/// Searches on; if there is no plan soon, with a worker that looks for what is new.
+fn run_on(
+    search: &mut Deferred<'_>,
+    config: &SearchConfig,
+    limits: Limits,
+    watch: &mut dyn Watch,
+) -> Outcome {
+    if config.lazy.novelty > 0.0 {
+        let first = search.run(limits, Some(FIRST_WORK), watch);
+        if first != Outcome::LimitReached(Limit::Work) {
+            return first;
+        }
+        search.add_novelty();
+    }
+    search.run(limits, None, watch)
+}
+
 impl LazyConfig {
     fn deferred(&self, seed: u64) -> DeferredConfig {
         DeferredConfig {
             preferred: self.preferred,
             boost: self.boost,
             by_type: self.by_type,
+            interchange: self.interchange,
             share: self.share,
+            novelty: self.novelty,
             seed,
             ..DeferredConfig::default()
         }

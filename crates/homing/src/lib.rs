@@ -35,7 +35,7 @@ pub use input::{Loaded, ProblemSource};
 pub use lazy::{LazyConfig, LearnWhen, LearnedHere};
 pub use model::{load_model, load_model_for};
 pub use observe::{LimitWatch, Notice, Observer, PlanningProgress};
-pub use report::{ReportRecord, ReportRequest, report};
+pub use report::{Records, ReportRecord, ReportRequest, read_records, report};
 pub use solve::{
     Outcome, SearchConfig, SolveLimits, SolveRecord, SolveRequest, TaskSize, solve, solve_task,
 };

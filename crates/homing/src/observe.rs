@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use homing_lab::record::Evaluation;
 use homing_lab::schedule;
-use homing_learner::{GatherReport, LearnProgress, StepRecord};
+use homing_learner::{GatherReport, HgnProgress, IterationRecord, LearnProgress, StepRecord};
 use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Met, Progress, Stop, Task, Watch};
 
@@ -45,8 +45,14 @@ pub trait Observer: Sync {
     /// A step of training has been taken.
     fn training_step(&self, _seed: u64, _record: &StepRecord) {}
 
+    /// An iteration of training the graph network is done, of so many.
+    fn iteration(&self, _seed: u64, _record: &IterationRecord, _of: u64) {}
+
     /// Training by ranking has come further.
     fn learning(&self, _seed: u64, _progress: &LearnProgress) {}
+
+    /// Every fold of a hypergraph network has been trained for one more epoch.
+    fn epoch(&self, _seed: u64, _progress: &HgnProgress) {}
 
     /// A task of several has ended.
     fn task_ended(&self, _progress: schedule::Progress) {}

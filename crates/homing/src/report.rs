@@ -87,21 +87,7 @@ pub struct ReportRecord {
 ///
 /// If records cannot be read, or there are none, or the report cannot be written.
 pub fn report(request: &ReportRequest) -> Result<ReportRecord, Error> {
-    let mut found = Found::default();
-    for path in &request.records {
-        found.add(path)?;
-    }
-    if found.evaluations.is_empty() && found.trainings.is_empty() {
-        let names: Vec<String> = request
-            .records
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        return Err(Error::Request(format!(
-            "there are no records in {}",
-            names.join(", ")
-        )));
-    }
+    let found = read_records(&request.records)?;
     let options = ReportOptions {
         title: request.title(),
         threshold: request.threshold,
@@ -117,10 +103,35 @@ pub fn report(request: &ReportRequest) -> Result<ReportRecord, Error> {
 }
 
 /// The records of all files, in the order they were named.
-#[derive(Default)]
-struct Found {
-    evaluations: Vec<Evaluation>,
-    trainings: Vec<Training>,
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// Of searches.
+    pub evaluations: Vec<Evaluation>,
+    /// Of trainings.
+    pub trainings: Vec<Training>,
+}
+
+/// Reads folders with files of records, and such files.
+///
+/// # Errors
+///
+/// If records cannot be read, or there are none.
+pub fn read_records(paths: &[PathBuf]) -> Result<Records, Error> {
+    let mut found = Records::default();
+    for path in paths {
+        found.add(path)?;
+    }
+    if found.evaluations.is_empty() && found.trainings.is_empty() {
+        let names: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        return Err(Error::Request(format!(
+            "there are no records in {}",
+            names.join(", ")
+        )));
+    }
+    Ok(found)
 }
 
 fn read_all<R: Record>(path: &Path, into: &mut Vec<R>) -> Result<(), Error> {
@@ -132,7 +143,7 @@ fn read_all<R: Record>(path: &Path, into: &mut Vec<R>) -> Result<(), Error> {
     Ok(())
 }
 
-impl Found {
+impl Records {
     fn add(&mut self, path: &Path) -> Result<(), Error> {
         if !path.is_dir() {
             return self.add_file(path);

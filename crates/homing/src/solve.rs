@@ -8,7 +8,7 @@ use homing_lab::record;
 use homing_learner::{AnyModel, Simd};
 use homing_pddl::Problem;
 use homing_planner::search::{
-    self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics,
+    self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics, Walk,
 };
 use homing_planner::{
     Costs, GroundError, Heuristic, HeuristicKind, Progress, SearchKind, Stop, Task, Watch, ground,
@@ -73,6 +73,8 @@ pub struct SearchConfig {
     pub threads: Option<NonZeroUsize>,
     /// Settings of the lazy search.
     pub lazy: LazyConfig,
+    /// How walks go, where a policy guides the search.
+    pub walk: Walk,
     /// When the lazy search learns from the problem at hand.
     pub learn: LearnWhen,
     /// The seed of all that is drawn.
@@ -96,6 +98,7 @@ impl Default for SearchConfig {
             unit_cost: false,
             threads: None,
             lazy: LazyConfig::default(),
+            walk: Walk::default(),
             learn: LearnWhen::default(),
             seed: 0,
             improve: true,
@@ -446,6 +449,14 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResul
     }))
 }
 
+/// What is said where a search has no policy to go by.
+pub(crate) fn needs_policy(search: SearchKind) -> String {
+    format!(
+        "--search {search} is guided by a policy: it needs --model with a file that `homing train \
+         --learner gnn` wrote"
+    )
+}
+
 fn run(
     task: &Task,
     model: Option<&AnyModel>,
@@ -466,7 +477,21 @@ fn run(
         costs,
         weight: config.weight,
         limits: counts,
+        walk: config.walk,
+        seed: config.seed,
     };
+    if config.search.uses_policy() {
+        let Some(AnyModel::Gnn(model)) = model else {
+            return Err(Error::Request(needs_policy(config.search)));
+        };
+        let simd = compute(config.threads, config.simd).simd;
+        let of_model = |error| Error::Model { path: None, error };
+        let mut policy = model.policy(task, simd).map_err(of_model)?;
+        let result = config
+            .search
+            .run_by_policy(task, policy.as_mut(), &options, watch);
+        return Ok(LazyResult::plain(result));
+    }
     let mut heuristic: Box<dyn Heuristic + '_> = match model {
         Some(model) => {
             let compute = compute(config.threads, config.simd);

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use homing_learner::{AnyModel, ValueKind};
+use homing_learner::AnyModel;
 use homing_pddl::Problem;
 use homing_planner::{Progress, Task};
 
@@ -74,7 +74,7 @@ impl Underway {
         record.problem.clone_from(&problem.name);
         record.objects = problem.objects.len();
         if let Some(model) = model
-            && record.search.uses_heuristic()
+            && (record.search.uses_heuristic() || record.search.uses_policy())
         {
             record.heuristic = Some(model_name(model));
         }
@@ -142,6 +142,8 @@ impl Underway {
 fn model_name(model: &AnyModel) -> String {
     match model {
         AnyModel::Nlm(model) => format!("H-{}", model.header.config.heuristic),
-        AnyModel::Counts(_) => ValueKind::Counts.name().to_owned(),
+        AnyModel::Counts(_) | AnyModel::Hgn(_) | AnyModel::Gnn(_) => {
+            model.function().kind().name().to_owned()
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! of 20 seeds (its figure of evaluations, left), goals are those reached in training (its table of
 //! goals). Heuristics come in the order [`HEURISTICS`].
 
+use homing_learner::ValueKind;
 use homing_planner::{HeuristicKind, SearchKind};
 
 /// The base heuristics of the paper.
@@ -30,6 +31,11 @@ pub struct Learned {
     pub best: u32,
 }
 
+/// Whether records of this name are of a learned heuristic that the paper compares with.
+pub fn is_prior(name: &str) -> bool {
+    name == ValueKind::Hgn.name()
+}
+
 /// Coverage of the learned heuristics that the paper compares with; `None` where it has no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriorWork {
@@ -43,6 +49,15 @@ pub struct PriorWork {
     pub gbfls_h: u32,
     /// The lookahead search with the latter.
     pub gbfls_v: u32,
+}
+
+impl PriorWork {
+    /// The number of the heuristic that records call so.
+    pub fn of(&self, name: &str) -> Option<u32> {
+        (name == ValueKind::Hgn.name())
+            .then_some(self.gbfs_hgn)
+            .flatten()
+    }
 }
 
 /// What the paper says about a domain.

@@ -96,7 +96,7 @@ impl From<SavedEntry> for (u32, bool) {
 }
 
 /// A hash of a problem's text (FNV-1a).
-fn hash(task: &Task) -> u64 {
+pub(crate) fn hash(task: &Task) -> u64 {
     let text = format!("{}{}", task.problem().domain, task.problem());
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

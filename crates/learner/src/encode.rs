@@ -107,7 +107,7 @@ fn objects(atom: &Atom<ObjectId>) -> Vec<usize> {
 
 /// What the goal says of atoms, and whether it wants them or forbids them: its literals, then what
 /// the rest of it became in grounding.
-fn goal_literals(task: &Task) -> Vec<(&Atom<ObjectId>, bool)> {
+pub(crate) fn goal_literals(task: &Task) -> Vec<(&Atom<ObjectId>, bool)> {
     let literals = task.problem().goal.literals.iter();
     let mut all: Vec<(&Atom<ObjectId>, bool)> = literals.map(|l| (&l.atom, l.positive)).collect();
     if !task.problem().goal.formulas.is_empty() {

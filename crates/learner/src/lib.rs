@@ -13,6 +13,8 @@ mod cut;
 mod encode;
 mod encodings;
 mod exact;
+mod gnn;
+mod hgn;
 mod learn;
 mod learned;
 mod model;
@@ -41,6 +43,18 @@ pub use counts::{
 pub use cut::{Cut, CutConfig, CutReport, CutStatistics, Cutter, SampledCuts};
 pub use encode::{Channels, Encoder};
 pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
+#[doc(hidden)]
+pub use gnn::probe as gnn_probe;
+pub use gnn::{
+    GnnConfig, GnnError, GnnHeader, GnnModel, GnnSummary, GnnTrainer, GraphShape, IterationRecord,
+    Returns,
+};
+#[doc(hidden)]
+pub use hgn::HgnProbe;
+pub use hgn::{
+    FoldReport, HgnConfig, HgnError, HgnHeader, HgnHeuristic, HgnModel, HgnProgress, HgnReport,
+    HgnTrainer, LabelReport, Places,
+};
 pub use homing_nlm::{Simd, SimdError};
 pub use learn::{
     CandidateRecord, DataSource, Examples, FunctionConfig, LearnConfig, LearnError, LearnProgress,

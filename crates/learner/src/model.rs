@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigProblems, TrainConfig};
 use crate::container::{Array, Opened, write};
 use crate::encode::Channels;
+use crate::gnn::GnnError;
 use crate::signature::{Difference, Signature};
 use crate::value::ValueKind;
 
@@ -98,10 +99,19 @@ pub enum ModelError {
     },
     /// The header's configuration makes no network.
     Config(ConfigProblems),
+    /// The graph network cannot read the domain or the problem.
+    Graph(GnnError),
     /// The problem has more objects than a network can tell apart.
     TooManyObjects {
         /// How many it has.
         objects: usize,
+    },
+    /// An action of the problem has more effects or conditions than the network has places for.
+    TooFewPlaces {
+        /// Places for effects and for conditions.
+        places: [usize; 2],
+        /// How many there are of them.
+        needed: [usize; 2],
     },
     /// The domain is not the one it was trained for.
     OtherDomain {
@@ -135,6 +145,13 @@ impl fmt::Display for ModelError {
             Self::TooManyObjects { objects } => write!(
                 f,
                 "the problem has {objects} objects; a network reads {MAX_OBJECTS} at the most"
+            ),
+            Self::Graph(error) => write!(f, "{error}"),
+            Self::TooFewPlaces { places, needed } => write!(
+                f,
+                "actions of the problem have up to {} effects and {} conditions; the network was \
+                 trained with places for {} and {}: train it on problems that have such actions",
+                needed[0], needed[1], places[0], places[1]
             ),
             Self::Config(problem) => write!(f, "the model's configuration is wrong: {problem}"),
             Self::OtherDomain { differences } => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use homing_nlm::MAX_OBJECTS;
 
 use crate::config::ConfigProblems;
+use crate::gnn::GnnError;
 use crate::signature::Difference;
 
 /// Why training cannot begin or go on.
@@ -29,6 +30,10 @@ pub enum TrainError {
     },
     /// The configuration is wrong.
     Config(ConfigProblems),
+    /// Settings of the graph network are wrong.
+    Settings(Vec<String>),
+    /// The graph network cannot read the domain or a problem.
+    Graph(GnnError),
     /// Every problem is solved already or cannot be solved.
     NothingToLearn,
     /// A number ceased to be finite.
@@ -65,6 +70,8 @@ impl fmt::Display for TrainError {
                 problem + 1
             ),
             Self::Config(problem) => write!(f, "{problem}"),
+            Self::Settings(problems) => f.write_str(&problems.join("\n")),
+            Self::Graph(error) => write!(f, "{error}"),
             Self::NothingToLearn => {
                 write!(
                     f,

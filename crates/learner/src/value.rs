@@ -24,6 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::compute::Compute;
 use crate::container::Opened;
 use crate::counts::{CountsHeuristic, CountsModel};
+use crate::gnn::GnnModel;
+use crate::hgn::{HgnHeuristic, HgnModel};
 use crate::learned::Learned;
 use crate::model::{Model, ModelError};
 use crate::signature::{Difference, Signature};
@@ -36,17 +38,23 @@ pub enum ValueKind {
     Nlm,
     /// Counts of colours: [`CountsModel`].
     Counts,
+    /// The graph network with PPO, a policy and a value: [`GnnModel`].
+    Gnn,
+    /// A hypergraph network, one of the paper's baselines: [`HgnModel`].
+    Hgn,
 }
 
 impl ValueKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Nlm, Self::Counts];
+    pub const ALL: [Self; 4] = [Self::Nlm, Self::Counts, Self::Hgn, Self::Gnn];
 
     /// Its name, as files and users write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nlm => "nlm",
             Self::Counts => "counts",
+            Self::Gnn => "gnn",
+            Self::Hgn => "hgn",
         }
     }
 }
@@ -125,6 +133,10 @@ pub enum AnyModel {
     Nlm(Box<Model>),
     /// Counts of colours.
     Counts(Box<CountsModel>),
+    /// The graph network with PPO.
+    Gnn(Box<GnnModel>),
+    /// A hypergraph network.
+    Hgn(Box<HgnModel>),
 }
 
 impl AnyModel {
@@ -139,6 +151,8 @@ impl AnyModel {
             ValueKind::Counts => {
                 CountsModel::from_file(bytes).map(|model| Self::Counts(Box::new(model)))
             }
+            ValueKind::Gnn => GnnModel::from_file(bytes).map(|model| Self::Gnn(Box::new(model))),
+            ValueKind::Hgn => HgnModel::from_file(bytes).map(|model| Self::Hgn(Box::new(model))),
         }
     }
 
@@ -147,6 +161,8 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &model.header.domain,
             Self::Counts(model) => &model.header.domain,
+            Self::Gnn(model) => &model.header.domain,
+            Self::Hgn(model) => &model.header.domain,
         }
     }
 
@@ -155,6 +171,8 @@ impl AnyModel {
         match self {
             Self::Nlm(model) => &**model,
             Self::Counts(model) => &**model,
+            Self::Gnn(model) => &**model,
+            Self::Hgn(model) => &**model,
         }
     }
 }
@@ -165,9 +183,21 @@ impl From<Model> for AnyModel {
     }
 }
 
+impl From<GnnModel> for AnyModel {
+    fn from(model: GnnModel) -> Self {
+        Self::Gnn(Box::new(model))
+    }
+}
+
 impl From<CountsModel> for AnyModel {
     fn from(model: CountsModel) -> Self {
         Self::Counts(Box::new(model))
+    }
+}
+
+impl From<HgnModel> for AnyModel {
+    fn from(model: HgnModel) -> Self {
+        Self::Hgn(Box::new(model))
     }
 }
 
@@ -250,6 +280,44 @@ impl ValueFunction for CountsModel {
         // A score that lacks the classical heuristics it is to correct is none.
         let alone = self.function.heuristics().is_empty();
         Ok(alone.then(|| self.function.scorer(task)))
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>, ModelError> {
+        Self::to_file(self)
+    }
+}
+
+impl ValueFunction for HgnModel {
+    fn kind(&self) -> ValueKind {
+        ValueKind::Hgn
+    }
+
+    fn domain(&self) -> &str {
+        &self.header.domain
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.header.signature
+    }
+
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
+        Self::check_domain(self, domain)
+    }
+
+    fn heuristic<'t>(
+        &self,
+        task: &'t Task,
+        compute: Compute,
+    ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
+        Ok(Box::new(HgnHeuristic::new(self, task, compute)?))
+    }
+
+    fn scorer<'t>(
+        &self,
+        task: &'t Task,
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
+        Self::check_domain(self, &task.problem().domain)?;
+        Ok(None)
     }
 
     fn to_file(&self) -> Result<Vec<u8>, ModelError> {

@@ -56,6 +56,11 @@ impl Tree {
         (self.kind(header) == Kind::List).then(|| self.head(header))
     }
 
+    /// All nodes, each list before what is in it.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
     pub(crate) fn kind(&self, node: NodeId) -> Kind {
         self.nodes[node.0 as usize].kind
     }

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use homing_pddl::{Place, Problem, Source, read_problem};
+use homing_pddl::{Place, Problem, Source, Span, parse, read_problem};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -65,7 +65,29 @@ fn check(domain: &Arc<Source>, problem: &Arc<Source>) -> Option<Problem> {
             read.domain
         );
     }
+    check_names(domain);
+    check_names(problem);
     read
+}
+
+/// The names that any text declares lie inside it, each where its scope is.
+fn check_names(source: &Arc<Source>) {
+    let tree = parse(source).0;
+    let _ = tree.domain_name();
+    let names = tree.declarations();
+    for name in &names {
+        let (start, end) = (name.span.start, name.span.end);
+        let text = source.text()[start as usize..end as usize].to_ascii_lowercase();
+        assert_eq!(text, name.name);
+        let inside = |scope: Span| scope.start < start && end <= scope.end;
+        assert!(name.scope.is_none_or(inside));
+    }
+    // One will do: it is looked for in all of the text.
+    if let Some(name) = names.last() {
+        let (start, end) = (name.span.start, name.span.end);
+        let (span, word) = tree.word_at(end).expect("it is there");
+        assert!(span.start == start && word == name.name || span.start == end);
+    }
 }
 
 fn source(bytes: impl Into<Vec<u8>>) -> Arc<Source> {

@@ -126,6 +126,15 @@ impl Registry {
         }
     }
 
+    /// The id of a state, if it is stored.
+    pub fn find(&self, state: &[u32]) -> Option<StateId> {
+        debug_assert_eq!(state.len(), self.stride);
+        let is_it = |&id: &u32| self.state(StateId(id)) == state;
+        self.table
+            .find(hash_slice(state), is_it)
+            .map(|&id| StateId(id))
+    }
+
     /// The bytes by which the table grows at once before it holds so many more states.
     pub(crate) fn growth(&self, more: usize) -> usize {
         table_growth(&self.table, more)

@@ -6,7 +6,7 @@
 
 use crate::csr::Csr;
 use crate::encoding::Variable;
-use crate::task::{ActionId, Task};
+use crate::task::{ActionId, PropId, Task};
 use crate::watch::{Pace, Stop, Watch};
 
 /// Where to go on, by the value of a variable.
@@ -28,6 +28,8 @@ enum Cases {
 
 #[derive(Debug, Default)]
 struct Node {
+    /// The proposition that was tested last on the way; nothing at the root.
+    tested: Option<PropId>,
     actions: Box<[ActionId]>,
     switches: Box<[Switch]>,
 }
@@ -68,12 +70,14 @@ impl SuccessorGenerator {
         }
         let mut conditions = Conditions::default();
         let mut actions: Vec<ActionId> = Vec::with_capacity(task.action_count());
-        let mut tests: Vec<(u32, u32)> = Vec::new();
+        let mut tests: Vec<Test> = Vec::new();
         for action in task.actions() {
             pace.work(4)?;
             tests.clear();
-            let places = task.pre(action).iter().map(|&prop| encoding.place(prop));
-            tests.extend(places.map(|(variable, value)| (rank[variable], value)));
+            tests.extend(task.pre(action).iter().map(|&prop| {
+                let (variable, value) = encoding.place(prop);
+                (rank[variable], value, prop)
+            }));
             tests.sort_unstable();
             conditions.push_row(tests.iter().copied());
             // Two values of one variable exclude one another: never applicable.
@@ -103,24 +107,49 @@ impl SuccessorGenerator {
     /// Puts the applicable actions of a state into `actions`, in their order.
     pub fn applicable(&self, state: &[u32], actions: &mut Vec<ActionId>) {
         actions.clear();
-        self.collect(&self.nodes[0], state, actions);
+        self.collect(&self.nodes[0], state, &|_| true, actions);
         actions.sort_unstable();
     }
 
-    fn collect(&self, node: &Node, state: &[u32], actions: &mut Vec<ActionId>) {
+    /// Like [`applicable`](Self::applicable), but without the actions that need a proposition that
+    /// `enter` refuses: of millions of actions, most are then not even looked at.
+    pub(crate) fn applicable_within(
+        &self,
+        state: &[u32],
+        enter: impl Fn(PropId) -> bool,
+        actions: &mut Vec<ActionId>,
+    ) {
+        actions.clear();
+        self.collect(&self.nodes[0], state, &enter, actions);
+        actions.sort_unstable();
+    }
+
+    fn collect(
+        &self,
+        node: &Node,
+        state: &[u32],
+        enter: &impl Fn(PropId) -> bool,
+        actions: &mut Vec<ActionId>,
+    ) {
         actions.extend_from_slice(&node.actions);
         for switch in &node.switches {
             let value = switch.variable.value(state);
             let next = switch.cases.find(value);
             if next != 0 {
-                self.collect(&self.nodes[next as usize], state, actions);
+                let node = &self.nodes[next as usize];
+                if node.tested.is_none_or(enter) {
+                    self.collect(node, state, enter, actions);
+                }
             }
         }
     }
 }
 
-/// By action: what it tests, as ranks of variables with values, sorted.
-type Conditions = Csr<(u32, u32)>;
+/// A test for a proposition: the rank of its variable, and the value that it is.
+type Test = (u32, u32, PropId);
+
+/// By action: what it tests, sorted.
+type Conditions = Csr<Test>;
 
 /// The tree under construction.
 struct Builder<'a> {
@@ -143,13 +172,15 @@ impl Builder<'_> {
         let done = actions.partition_point(|&action| test(action).is_none());
         let (done, rest) = actions.split_at_mut(done);
         let mut switches = Vec::new();
-        let variable_of = |action: ActionId| test(action).map(|(variable, _)| variable);
+        let variable_of = |action: ActionId| test(action).map(|(variable, ..)| variable);
         for group in rest.chunk_by_mut(|&a, &b| variable_of(a) == variable_of(b)) {
             let mut cases: Vec<(u32, u32)> = Vec::new();
             let rank = variable_of(group[0]).expect("it has a test");
             for group in group.chunk_by_mut(|&a, &b| test(a) == test(b)) {
-                let (_, value) = test(group[0]).expect("it has a test");
-                cases.push((value, self.build(group, depth + 1)?));
+                let (_, value, tested) = test(group[0]).expect("it has a test");
+                let node = self.build(group, depth + 1)?;
+                self.nodes[node as usize].tested = Some(tested);
+                cases.push((value, node));
             }
             switches.push(Switch {
                 variable: (self.variable)(rank),
@@ -157,6 +188,7 @@ impl Builder<'_> {
             });
         }
         self.nodes[index] = Node {
+            tested: None,
             actions: Box::from(&*done),
             switches: switches.into(),
         };

@@ -78,6 +78,8 @@ impl Model {
         match &self.inner {
             AnyModel::Nlm(model) => record(py, &model.header),
             AnyModel::Counts(model) => record(py, &model.header),
+            AnyModel::Gnn(model) => record(py, &model.header),
+            AnyModel::Hgn(model) => record(py, &model.header),
         }
     }
 
@@ -94,7 +96,7 @@ impl Model {
         self.inner.function().domain()
     }
 
-    /// The kind of function that was learnt: `"nlm"`, a network, or `"counts"`.
+    /// The kind of function that was learnt: `"nlm"` or `"hgn"`, networks, or `"counts"`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.inner.function().kind().name()

@@ -134,7 +134,9 @@ pub(crate) fn train<'py>(
             let model = load_model(&asked.model).map_err(raise)?;
             answer.set_item("model", Py::new(py, Model::new(model, out, Some(run)))?)?;
         }
-        TrainEnd::Stopped { steps, checkpoint } => {
+        TrainEnd::Stopped {
+            steps, checkpoint, ..
+        } => {
             answer.set_item("steps", steps)?;
             answer.set_item("checkpoint", out.is_some().then_some(checkpoint))?;
         }

@@ -79,7 +79,8 @@ pub(crate) fn solve_request(
 /// The choices of a solve service, as its manifest lists them.
 pub(crate) fn manifest_arguments(models: &Models) -> Value {
     let choice = |name: &str| json!({"display_value": name, "value": name});
-    let searches = SearchKind::ALL.map(|kind| choice(kind.name()));
+    let searches = SearchKind::without_policy().map(|kind| choice(kind.name()));
+    let searches: Vec<Value> = searches.collect();
     let heuristics = HeuristicKind::ALL.map(|kind| choice(kind.name()));
     let names = models.list();
     let names = names.as_array().into_iter().flatten();

@@ -6,6 +6,7 @@ use homing_learner::{AnyModel, Signature};
 use serde_json::{Value, json};
 
 use crate::job::ModelPlace;
+use crate::model_records;
 
 /// So many features are told in words.
 const FEATURES: usize = 20;
@@ -20,7 +21,19 @@ pub(crate) fn describe(place: &ModelPlace) -> Result<Value, Error> {
         }
         ModelPlace::File(path) => homing::load_model(path)?,
     };
-    Ok(match model {
+    let mut told = of_model(&model);
+    if let ModelPlace::File(path) = place {
+        // They are not the model: without them it can still be shown.
+        if model_records::add(&mut told, path).is_err() {
+            told["note"] = json!("the log or the records beside its file cannot be read");
+        }
+    }
+    Ok(told)
+}
+
+/// What the file itself says.
+fn of_model(model: &AnyModel) -> Value {
+    match model {
         AnyModel::Nlm(model) => {
             let header = &model.header;
             json!({
@@ -30,6 +43,25 @@ pub(crate) fn describe(place: &ModelPlace) -> Result<Value, Error> {
                 "goals": header.summary.goals, "episodes": header.summary.episodes,
                 "problems": header.summary.problems, "loss": header.summary.loss,
                 "parameters": model.parameters.len(), "config": header.config,
+            })
+        }
+        AnyModel::Gnn(model) => {
+            let header = &model.header;
+            json!({
+                "learner": "gnn", "domain": header.domain, "seed": header.seed,
+                "revision": header.revision, "signature": signature(&header.signature),
+                "steps": header.summary.steps, "goals": header.summary.solved,
+                "episodes": header.summary.episodes, "problems": header.summary.problems,
+                "parameters": model.parameters.len(), "config": header.config,
+            })
+        }
+        AnyModel::Hgn(model) => {
+            let header = &model.header;
+            json!({
+                "learner": "hgn", "domain": header.domain, "seed": header.seed,
+                "revision": header.revision, "signature": signature(&header.signature),
+                "parameters": model.parameter_count(), "report": header.report,
+                "config": header.config,
             })
         }
         AnyModel::Counts(model) => {
@@ -56,7 +88,7 @@ pub(crate) fn describe(place: &ModelPlace) -> Result<Value, Error> {
                 "features": features.collect::<Vec<_>>(), "config": header.config,
             })
         }
-    })
+    }
 }
 
 fn signature(signature: &Signature) -> Value {

@@ -37,10 +37,7 @@ impl Models {
         let mut models = BTreeMap::new();
         for path in given.map_or_else(|| Ok(Vec::new()), homing::input::entries)? {
             if path.extension().is_some_and(|end| end == "safetensors") {
-                let domain = match load_model(&path)? {
-                    homing_learner::AnyModel::Nlm(model) => model.header.domain,
-                    homing_learner::AnyModel::Counts(model) => model.header.domain,
-                };
+                let domain = load_model(&path)?.domain().to_owned();
                 let stem = path.file_stem().unwrap_or_default();
                 models.insert(stem.to_string_lossy().into_owned(), (path, domain));
             }

@@ -17,13 +17,18 @@ pub(crate) fn list(shared: &Shared) -> Value {
 
 /// What the package offers.
 pub(crate) fn manifest(shared: &Shared) -> Value {
+    let arguments = manifest_arguments(&shared.models);
+    // planutils fills in the call, and sends what stands in it.
+    let names = arguments.as_array().into_iter().flatten();
+    let names = names.filter_map(|one| one["name"].as_str());
+    let call: String = names.map(|name| format!(" {{{name}}}")).collect();
     json!({
         "name": "homing", "package_name": "homing", "runnable": true, "install-size": "0",
         "description": "A planner that learns: classical planning with PDDL", "dependencies": [],
         "endpoint": {"services": {
             "solve": {
-                "args": manifest_arguments(&shared.models),
-                "call": "homing solve {domain} {problem}",
+                "args": arguments,
+                "call": format!("homing solve{call}"),
                 "return": {"type": "generic", "files": "plan"},
             },
             "validate": {

@@ -22,6 +22,7 @@ fn html() -> String {
                 include_str!("page/editor.js"),
                 include_str!("page/world.js"),
                 include_str!("page/search.js"),
+                include_str!("page/records.js"),
                 include_str!("page/train.js"),
                 include_str!("page/app.js"),
             ]
@@ -76,8 +77,10 @@ fn examples() -> Vec<Value> {
 
 /// What there is to choose from.
 pub(crate) fn offer(shared: &Shared) -> Value {
-    let searches =
-        SearchKind::ALL.map(|kind| json!({"name": kind.name(), "text": kind.description()}));
+    // Those that a policy guides need a model of their own kind: they are for the command.
+    let searches = SearchKind::without_policy()
+        .map(|kind| json!({"name": kind.name(), "text": kind.description()}));
+    let searches: Vec<Value> = searches.collect();
     let heuristics =
         HeuristicKind::ALL.map(|kind| json!({"name": kind.name(), "text": kind.description()}));
     let (working, waiting) = shared.load();

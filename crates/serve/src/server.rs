@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use crate::child::Workshop;
+use crate::folder::Folder;
 use crate::http::{Connection, Reply, Request};
 use crate::job::{Event, Job, JobLimits};
 use crate::models::Models;
@@ -158,7 +157,7 @@ impl Shared {
 pub struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
-    folder: Mutex<Option<TempDir>>,
+    folder: Mutex<Option<Folder>>,
 }
 
 impl Server {
@@ -175,10 +174,7 @@ impl Server {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(port_error)?;
         let port = listener.local_addr().map_err(port_error)?.port();
-        let folder = tempfile::Builder::new()
-            .prefix("homing-serve-")
-            .tempdir()
-            .map_err(ServeError::Folder)?;
+        let folder = Folder::new(&std::env::temp_dir()).map_err(ServeError::Folder)?;
         let place = folder.path().to_owned();
         let models = Models::new(options.models.as_deref(), place.clone());
         let shared = Shared {

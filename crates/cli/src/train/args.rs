@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use homing::train::MayRaise;
-use homing_learner::{BucketBy, CapacityOf, Policy, Reduce, Reward, TrainConfig, ValueKind};
+use homing_learner::{
+    BucketBy, CapacityOf, GnnConfig, Policy, Reduce, Returns, Reward, TrainConfig, ValueKind,
+};
 use homing_planner::HeuristicKind;
 
-use crate::args::{heuristic_parser, parse_seconds};
+use crate::args::{heuristic_parser, parse_seconds, parse_size};
 
 /// Look into a trained model
 #[derive(Debug, Args)]
@@ -91,8 +93,8 @@ pub(crate) enum ModelAction {
                        --budget or the preset. docs/learning.md says what counts learn.\n\n\
                        With --learner nlm, beside the model go its configuration (.toml), a log of \
                        every step (.jsonl, and a folder .events for TensorBoard) and, while it \
-                       runs, a checkpoint. Ctrl-C writes a checkpoint and ends with exit code 130; \
-                       the same command with --resume goes on. docs/training.md says what is \
+                       runs, a checkpoint. Ctrl-C writes a checkpoint and ends with exit code 130, \
+                       and --memory-limit with 22; the same command with --resume goes on. docs/training.md says what is \
                        computed."
 )]
 pub(crate) struct Train {
@@ -109,7 +111,7 @@ pub(crate) struct Train {
     #[arg(long, value_parser = learner_parser(), default_value_t = ValueKind::Counts, help_heading = "The run")]
     pub(crate) learner: ValueKind,
 
-    /// nlm: write no log
+    /// nlm, gnn: write no log
     #[arg(long, help_heading = "Output")]
     pub(crate) no_log: bool,
 
@@ -117,7 +119,8 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// nlm: write a checkpoint every so many steps; 0: only when interrupted [default: 1000]
+    /// nlm, hgn, gnn: write a checkpoint every so many steps, epochs or iterations; 0: only when
+    /// interrupted [default: 1000 steps, 10 epochs or iterations]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) checkpoint_every: Option<u64>,
 
@@ -132,7 +135,8 @@ pub(crate) struct Train {
     )]
     pub(crate) budget: Option<f64>,
 
-    /// Take a model that is there with these settings; nlm: go on from the checkpoint beside it
+    /// Take a model that is there with these settings; nlm, hgn, gnn: go on from the checkpoint beside
+    /// it
     #[arg(long, help_heading = "The run")]
     pub(crate) resume: bool,
 
@@ -153,6 +157,10 @@ pub(crate) struct Train {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", help_heading = "The run")]
     pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Stop when so much memory is in use: 500M, 4G; a bare number is MiB [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true, help_heading = "The run")]
+    pub(crate) memory_limit: Option<u64>,
 
     /// Solve the problems exactly by value iteration instead, and print the values; for small
     /// problems
@@ -195,6 +203,9 @@ pub(crate) struct Train {
 
     #[command(flatten)]
     pub(crate) settings: Settings,
+
+    #[command(flatten)]
+    pub(crate) gnn: GnnSettings,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -214,6 +225,45 @@ impl Preset {
             Self::Reference => TrainConfig::reference(),
             Self::Paper => TrainConfig::paper(),
         }
+    }
+}
+
+/// Flags for the settings of PPO that one is likely to change; the others go into a file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings of --learner gnn")]
+pub(crate) struct GnnSettings {
+    /// Features of nodes, edges and graphs [default: 256]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Iterations: episodes, then updates [default: 1000]
+    #[arg(long, value_name = "N")]
+    iterations: Option<u64>,
+    /// Episodes of an iteration [default: 100]
+    #[arg(long, value_name = "N")]
+    episodes: Option<usize>,
+    /// Updates of an iteration, at the most [default: 20]
+    #[arg(long, value_name = "N")]
+    updates: Option<usize>,
+    /// What a step is worth by the end of its episode: with an exponent that grows, as found, or the
+    /// usual discount [default: growing]
+    #[arg(long, value_name = "KIND", value_parser = one_of::<Returns>(&["growing", "usual"]))]
+    returns: Option<Returns>,
+}
+
+impl GnnSettings {
+    /// Puts the flags that were given over a configuration; the names of their fields.
+    pub(crate) fn apply(&self, config: &mut GnnConfig) -> Vec<&'static str> {
+        let mut given = Vec::new();
+        macro_rules! put {
+            ($($field:ident),+ $(,)?) => {$(
+                if let Some(value) = self.$field {
+                    config.$field = value;
+                    given.push(stringify!($field));
+                }
+            )+};
+        }
+        put!(width, iterations, episodes, updates, returns);
+        given
     }
 }
 
@@ -330,12 +380,15 @@ impl Settings {
 }
 
 impl Train {
-    /// The first option given that is of use to the network's training only, as it is written.
-    pub(super) fn of_the_network(&self) -> Option<String> {
-        let written = |field: &str| format!("--{}", field.replace('_', "-"));
+    /// The first option given that is of use to the paper's network only, as it is written; those of
+    /// logs and checkpoints aside, where the learner has some too.
+    pub(super) fn of_the_network(&self, has_log: bool, has_checkpoints: bool) -> Option<String> {
         let others = [
-            (self.no_log, "no_log"),
-            (self.checkpoint_every.is_some(), "checkpoint_every"),
+            (self.no_log && !has_log, "no_log"),
+            (
+                self.checkpoint_every.is_some() && !has_checkpoints,
+                "checkpoint_every",
+            ),
             (self.select.is_some(), "select"),
             (self.select_every.is_some(), "select_every"),
             (self.select_evaluations.is_some(), "select_evaluations"),
@@ -351,6 +404,12 @@ impl Train {
         given.or_else(setting).map(written)
     }
 
+    /// The first option given that is of use to the graph network only.
+    pub(super) fn of_gnn(&self) -> Option<String> {
+        let given = self.gnn.apply(&mut GnnConfig::default());
+        given.first().map(|field| written(field))
+    }
+
     /// The first option given that is of use to training by ranking only.
     pub(super) fn of_counts(&self) -> Option<&'static str> {
         let others = [
@@ -361,12 +420,24 @@ impl Train {
     }
 }
 
+/// A field as its option is written.
+fn written(field: &str) -> String {
+    format!("--{}", field.replace('_', "-"))
+}
+
 fn learner_parser() -> impl TypedValueParser<Value = ValueKind> {
     let help = |kind| match kind {
         ValueKind::Counts => "Counts of what is locally true, learnt by ranking, in seconds",
         ValueKind::Nlm => "The paper's network, a correction to a heuristic, in minutes or hours",
+        ValueKind::Hgn => "A hypergraph network on optimal plans, a baseline of the paper",
+        ValueKind::Gnn => "A graph network with a policy, by PPO, a baseline of the paper",
     };
-    let words = [ValueKind::Counts, ValueKind::Nlm];
+    let words = [
+        ValueKind::Counts,
+        ValueKind::Nlm,
+        ValueKind::Hgn,
+        ValueKind::Gnn,
+    ];
     PossibleValuesParser::new(words.map(|kind| PossibleValue::new(kind.name()).help(help(kind))))
         .try_map(|word| serde_json::from_value(serde_json::Value::String(word)))
 }

@@ -10,30 +10,32 @@ use std::sync::Mutex;
 
 use homing::input::{ProblemFiles, load_domain, read_bytes};
 use homing::train::{
-    CountsRecord, DEFAULT_BUDGET, LoadedTasks, MayRaise, NlmRecord, SelectionProblems, load_tasks,
-    raise_to_fit, train_seeds, within_budget,
+    CountsRecord, DEFAULT_BUDGET, GnnRecord, GnnTraining, HgnRecord, HgnTraining, LoadedTasks,
+    MayRaise, NlmRecord, SelectionProblems, load_tasks, raise_to_fit, train_seeds, within_budget,
 };
 use homing::{Learner, NlmTraining, SelectConfig, TrainEnd, TrainRecord, TrainRequest, train};
 use homing_lab::layout::MODEL_EXTENSION;
 use homing_lab::report::integer;
-use homing_learner::{FunctionConfig, LearnConfig, TrainConfig, ValueKind};
+use homing_learner::{FunctionConfig, GnnConfig, LearnConfig, TrainConfig, ValueKind};
+use homing_planner::Stop;
 
 use crate::args::simd_from_environment;
 use crate::exit::{Exit, Failure};
+use crate::model::folds;
 use crate::output::{print, say};
-use crate::watch::{catch_interrupts, interrupted};
+use crate::watch::{MEMORY, catch_interrupts_within, interrupted};
 use args::{Preset, Train};
 use progress::Progress;
 
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
-    catch_interrupts();
+    catch_interrupts_within(arguments.memory_limit);
     if arguments.tabular {
         return exactly(arguments);
     }
     let (files, learner) = learner(arguments)?;
     let runs = arguments.seeds.clone().map_or(1, Iterator::count);
     let steps = match &learner {
-        Learner::Counts(_) => 0,
+        Learner::Counts(_) | Learner::Gnn(_) | Learner::Hgn(_) => 0,
         Learner::Nlm(training) => training.config.steps,
     };
     let progress = Progress::new(runs, steps);
@@ -48,6 +50,7 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
         resume: arguments.resume,
         threads: arguments.jobs,
         simd: simd_from_environment()?,
+        memory_limit: arguments.memory_limit,
     };
     let json = arguments.json;
     let ends = match &arguments.seeds {
@@ -76,10 +79,13 @@ pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
             ends
         }
     };
-    let stopped = ends
-        .iter()
-        .any(|end| matches!(end, TrainEnd::Stopped { .. }));
-    Ok(if stopped || interrupted() && arguments.seeds.is_some() {
+    let stopped = |stop: Stop| {
+        let mut ends = ends.iter();
+        ends.any(|end| matches!(end, TrainEnd::Stopped { by, .. } if *by == stop))
+    };
+    Ok(if stopped(Stop::Memory) {
+        Exit::MemoryLimit
+    } else if stopped(Stop::Interrupted) || interrupted() && arguments.seeds.is_some() {
         Exit::Interrupted
     } else {
         Exit::Success
@@ -91,7 +97,7 @@ fn exactly(arguments: &Train) -> anyhow::Result<Exit> {
     let (mut config, may_raise) = configuration(arguments)?;
     let (files, _) = separate(arguments)?;
     let progress = Progress::new(1, 0);
-    let LoadedTasks { tasks, .. } = load_tasks(files, None, &progress)?;
+    let LoadedTasks { tasks, .. } = load_tasks(files, None, arguments.memory_limit, &progress)?;
     raise_to_fit(&mut config, may_raise, &tasks, &progress);
     tabular::run(&tasks, &config)
 }
@@ -121,10 +127,13 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
     let bad = |message: String| Err(Failure::because(Exit::BadInput, message));
     match arguments.learner {
         ValueKind::Counts => {
-            if let Some(option) = arguments.of_the_network() {
+            if let Some(option) = arguments.of_the_network(false, false) {
                 return bad(format!(
                     "{option} is for the paper's network: add --learner nlm"
                 ));
+            }
+            if let Some(option) = arguments.of_gnn() {
+                return bad(format!("{option} is for --learner gnn"));
             }
             let config = counts_configuration(arguments)?;
             Ok((&arguments.files, Learner::Counts(Box::new(config))))
@@ -132,6 +141,9 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
         ValueKind::Nlm => {
             if let Some(option) = arguments.of_counts() {
                 return bad(format!("{option} is for --learner counts"));
+            }
+            if let Some(option) = arguments.of_gnn() {
+                return bad(format!("{option} is for --learner gnn"));
             }
             let (files, problems) = separate(arguments)?;
             let (config, may_raise) = configuration(arguments)?;
@@ -155,22 +167,53 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             };
             Ok((files, Learner::Nlm(Box::new(training))))
         }
+        ValueKind::Gnn => {
+            if let Some(option) = arguments.of_counts() {
+                return bad(format!("{option} is for --learner counts"));
+            }
+            let heuristic = arguments.heuristic.map(|_| "--heuristic".to_owned());
+            if let Some(option) = arguments.of_the_network(true, true).or(heuristic) {
+                return bad(format!("{option} is not for --learner gnn"));
+            }
+            let usual = GnnTraining::default();
+            let training = GnnTraining {
+                config: gnn_configuration(arguments)?,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+                log: !arguments.no_log,
+            };
+            Ok((&arguments.files, Learner::Gnn(Box::new(training))))
+        }
+        ValueKind::Hgn => {
+            let of_network = arguments.of_the_network(false, true);
+            let of_counts = || arguments.of_counts().map(str::to_owned);
+            let of_others = || of_counts().or_else(|| arguments.of_gnn());
+            if let Some(option) = of_network.or_else(of_others) {
+                return bad(format!("{option} is not for --learner hgn"));
+            }
+            if arguments.heuristic.is_some() {
+                return bad("--heuristic is not for --learner hgn".to_owned());
+            }
+            let usual = HgnTraining::default();
+            let training = HgnTraining {
+                config: over(&usual.config, arguments)?,
+                checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
+            };
+            Ok((&arguments.files, Learner::Hgn(Box::new(training))))
+        }
     }
+}
+
+/// File, then flags.
+fn gnn_configuration(arguments: &Train) -> anyhow::Result<GnnConfig> {
+    let mut config = over(&GnnConfig::default(), arguments)?;
+    arguments.gnn.apply(&mut config);
+    Ok(config)
 }
 
 /// Budget, then file, then flags.
 fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
-    let mut config = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
-    if let Some(path) = &arguments.config {
-        let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
-        let bad = |error: &dyn std::fmt::Display| {
-            Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
-        };
-        let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
-        let mut whole = toml::Table::try_from(&config)?;
-        put_over(&mut whole, file);
-        config = whole.try_into().map_err(|error| bad(&error))?;
-    }
+    let usual = within_budget(arguments.budget.unwrap_or(DEFAULT_BUDGET));
+    let mut config = over(&usual, arguments)?;
     let FunctionConfig::Counts(function) = &mut config.function;
     if let Some(heuristic) = arguments.heuristic {
         function.heuristics = vec![heuristic];
@@ -179,6 +222,24 @@ fn counts_configuration(arguments: &Train) -> anyhow::Result<LearnConfig> {
         function.rounds = rounds;
     }
     Ok(config)
+}
+
+/// Settings, with those of the file of `--config` over them.
+fn over<T>(usual: &T, arguments: &Train) -> anyhow::Result<T>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Clone,
+{
+    let Some(path) = &arguments.config else {
+        return Ok(usual.clone());
+    };
+    let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
+    let bad = |error: &dyn std::fmt::Display| {
+        Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
+    };
+    let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
+    let mut whole = toml::Table::try_from(usual)?;
+    put_over(&mut whole, file);
+    whole.try_into().map_err(|error| bad(&error))
 }
 
 /// Puts the fields of a table over those of another, table by table.
@@ -256,6 +317,8 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
         }
         TrainEnd::Trained(TrainRecord::Counts(record)) => print(&of_counts(record)),
         TrainEnd::Trained(TrainRecord::Nlm(record)) => print(&line(record)),
+        TrainEnd::Trained(TrainRecord::Gnn(record)) => print(&of_gnn(record)),
+        TrainEnd::Trained(TrainRecord::Hgn(record)) => print(&of_hypergraph(record)),
         TrainEnd::AlreadyThere(record) => {
             say(&format!(
                 "homing: {} is there already, trained with these settings\n",
@@ -263,13 +326,21 @@ fn tell(end: &TrainEnd, json: bool) -> anyhow::Result<()> {
             ));
             Ok(())
         }
-        TrainEnd::Stopped { steps, checkpoint } => {
+        TrainEnd::Stopped {
+            steps,
+            checkpoint,
+            by,
+        } => {
+            let (why, with) = match by {
+                Stop::Memory => (MEMORY, " with a larger --memory-limit"),
+                _ => ("stopped", ""),
+            };
             say(&match checkpoint {
                 Some(checkpoint) => format!(
-                    "homing: stopped at step {steps}; --resume goes on from {}\n",
+                    "homing: {why} at step {steps}; --resume goes on from {}{with}\n",
                     checkpoint.display()
                 ),
-                None => "homing: stopped; the same command begins again\n".to_owned(),
+                None => format!("homing: {why}; the same command begins again{with}\n"),
             });
             Ok(())
         }
@@ -287,6 +358,35 @@ fn line(record: &NlmRecord) -> String {
         record.loss,
         record.network_seconds,
         record.planning_seconds,
+    )
+}
+
+fn of_gnn(record: &GnnRecord) -> String {
+    format!(
+        "{}: seed {}, {} iterations, {} of {} episodes solved, {:.0} % in the last iteration, {} \
+         steps, {:.1} s\n",
+        record.model,
+        record.seed,
+        record.iterations,
+        record.solved,
+        record.episodes,
+        100.0 * record.last_rate,
+        record.steps,
+        record.seconds,
+    )
+}
+
+fn of_hypergraph(record: &HgnRecord) -> String {
+    let report = &record.report;
+    format!(
+        "{} states of {} optimal plans\n\n{}\n{}: seed {}, {} parameters, {:.1} s\n",
+        report.labels.samples,
+        report.labels.solved,
+        folds(report),
+        record.model,
+        record.seed,
+        integer(record.parameters),
+        record.seconds,
     )
 }
 

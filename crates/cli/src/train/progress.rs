@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use homing::{Notice, Observer};
-use homing_learner::{LearnProgress, StepRecord};
+use homing_learner::{HgnProgress, IterationRecord, LearnProgress, StepRecord};
 
 use crate::output::{clear_line, show_line};
 use crate::progress::{bar, duration};
@@ -81,6 +81,33 @@ impl Progress {
         ));
     }
 
+    /// A line an iteration: of several runs, whichever came last.
+    fn iteration(&self, seed: u64, record: &IterationRecord, of: u64) {
+        if !self.show {
+            return;
+        }
+        let mut state = self.state.lock().expect("no thread panics here");
+        state.taken += 1;
+        state.first.entry(seed).or_insert(record.iteration);
+        state.shown = true;
+        let elapsed = self.start.elapsed().as_secs_f64();
+        let before: u64 = state.first.values().map(|first| first - 1).sum();
+        let all = self.runs as u64 * of;
+        let done = state.taken + before;
+        let rate = state.taken as f64 / elapsed.max(0.01);
+        let left = all.saturating_sub(done) as f64 / rate.max(0.001);
+        show_line(&format!(
+            "{} {done}/{all} iterations, {} left, {} of {} solved, {} steps, {} updates, error of V {:.3}",
+            bar(done, all, 16),
+            duration(left),
+            record.solved,
+            record.episodes,
+            record.steps,
+            record.updates,
+            record.value_error
+        ));
+    }
+
     fn learn(&self, progress: &LearnProgress) {
         if !self.show {
             return;
@@ -111,6 +138,20 @@ impl Progress {
         self.state.lock().expect("no thread panics here").shown = true;
     }
 
+    fn epoch(&self, progress: &HgnProgress) {
+        if !self.show {
+            return;
+        }
+        let best = progress.best.iter().copied().fold(f64::INFINITY, f64::min);
+        let (done, all) = (progress.epoch as u64, progress.of as u64);
+        let elapsed = self.start.elapsed().as_secs_f64();
+        show_line(&format!(
+            "{} {done}/{all} epochs, least loss {best:.3}, {elapsed:.1} s",
+            bar(done, all, 16)
+        ));
+        self.state.lock().expect("no thread panics here").shown = true;
+    }
+
     /// Takes the line away.
     pub(crate) fn finish(&self) {
         let mut state = self.state.lock().expect("no thread panics here");
@@ -133,8 +174,16 @@ impl Observer for Progress {
         tell(notice);
     }
 
+    fn iteration(&self, seed: u64, record: &IterationRecord, of: u64) {
+        self.iteration(seed, record, of);
+    }
+
     fn learning(&self, _seed: u64, progress: &LearnProgress) {
         self.learn(progress);
+    }
+
+    fn epoch(&self, _seed: u64, progress: &HgnProgress) {
+        Self::epoch(self, progress);
     }
 
     fn training_step(&self, seed: u64, record: &StepRecord) {

@@ -3,7 +3,7 @@
 use crate::runs::{Run, entries, fixture, homing, run};
 
 /// Commands that have something to do when called by their name alone.
-const WITHOUT_ARGUMENTS: [&str; 4] = ["man", "model list", "quickstart", "serve"];
+const WITHOUT_ARGUMENTS: [&str; 5] = ["lsp", "man", "model list", "quickstart", "serve"];
 
 /// The words that call each command, from the names of the manual pages.
 fn all_commands() -> Vec<Vec<String>> {
@@ -94,7 +94,8 @@ fn wrong_arguments_end_with_33_and_a_hint() {
         ),
         (
             &["solve", "--search", "bfs", problem],
-            "[possible values: gbfs, gbfls, astar, wastar, dijkstra, lazy]",
+            "[possible values: gbfs, gbfls, astar, wastar, dijkstra, lazy, gbfs-h, gbfs-v, gbfls-h, \
+             gbfls-v, gbfs-h-found, gbfs-v-found, gbfls-h-found, gbfls-v-found]",
         ),
         (
             &["solve", "--max-evaluations", "many", problem],

@@ -15,7 +15,9 @@ use std::time::Instant;
 use crate::markdown::{Block, Document, documents, root};
 
 /// What a block may be tagged with besides: it is not taken for commands.
-const NO_COMMANDS: [&str; 7] = ["text", "toml", "json", "bibtex", "rust", "pddl", "python"];
+const NO_COMMANDS: [&str; 8] = [
+    "text", "toml", "json", "lua", "bibtex", "rust", "pddl", "python",
+];
 
 /// Programs whose name at the start of a line gives a command away.
 const PROGRAMS: [&str; 9] = [

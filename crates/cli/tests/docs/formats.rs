@@ -184,6 +184,34 @@ fn models_of_counts_and_the_object_of_their_training() {
 }
 
 #[test]
+fn hypergraph_networks_and_the_object_of_their_training() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    homing(place, "generate blocks --blocks 3 --seeds 0..9 --out b");
+    let settings = "epochs = 2\nfolds = 2\nrounds = 3\nwidth = 8\n";
+    std::fs::write(place.join("hgn.toml"), settings).expect("a file");
+    let command = "train --learner hgn --json --config hgn.toml --out m.safetensors b";
+    let object = homing(place, command).stdout;
+    let object: Value = serde_json::from_slice(&object).expect("JSON");
+    assert_eq!(
+        fields(&object, &[]),
+        documented("Training of hypergraph networks")
+    );
+    let model = header(&place.join("m.safetensors"), "homing");
+    assert_eq!(
+        fields(&model, &["signature", "report"]),
+        documented("Hypergraph networks")
+    );
+    assert_eq!(object["report"], model["report"]);
+    // Every setting is in the table.
+    let page = root().join("docs/baselines-learned.md");
+    let page = std::fs::read_to_string(page).expect("a document");
+    for (field, _) in model["config"].as_object().expect("an object") {
+        assert!(page.contains(&format!("\n| `{field}` |")), "{field}");
+    }
+}
+
+#[test]
 fn records_and_the_object_of_training() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path();

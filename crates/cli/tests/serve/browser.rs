@@ -358,6 +358,24 @@ fn the_page_compares_h_and_the_learned_h_and_trains() {
 
     browser.tab("Models");
     browser.until("document.getElementById('model-text').innerText.includes('What weighs most')");
+    // Every model has a curve and a coverage, those that ship too.
+    let last = "return [...document.getElementById('model-page').options].at(-1).value";
+    let shipped = browser.script(last).as_str().expect("a name").to_owned();
+    for name in ["trained-1", &shipped] {
+        browser.script("document.getElementById('model-text').replaceChildren()");
+        browser.choose("model-page", name);
+        browser.until("document.querySelector('#model-text table')");
+        assert_eq!(
+            browser.script("return Boolean(document.querySelector('#model-text canvas'))"),
+            true,
+            "{name}"
+        );
+        let told = browser.script("return document.getElementById('model-text').innerText");
+        assert!(
+            told.as_str().is_some_and(|text| text.contains("coverage")),
+            "{told}"
+        );
+    }
     browser.picture("model.png");
     browser.is_clean(&served);
 }
@@ -406,4 +424,64 @@ fn a_page_without_a_server_shows_its_pictures() {
         .flatten()
         .filter(|one| one["level"] == "SEVERE");
     assert_eq!(severe.count(), 0, "{log}");
+}
+
+/// Pages of records: every canvas is drawn on, nothing is wider than the screen, and nothing fails.
+#[test]
+fn records_are_drawn_in_light_and_dark_and_on_narrow_screens() {
+    let folder = super::view::recorded();
+    let pages = [
+        ("runs", &["results"][..], &["Records", "Train"][..]),
+        (
+            "solves",
+            &["p.pddl", "ff.json", "anytime.json"],
+            &["Records", "Plan", "Search"],
+        ),
+    ];
+    for (name, files, _) in pages {
+        let output = Command::new(env!("CARGO_BIN_EXE_homing"))
+            .args(["view", "--out", &format!("{name}.html")])
+            .args(files)
+            .current_dir(folder.path())
+            .output()
+            .expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+    }
+    for (look, dark, width) in [
+        ("light", false, 1280),
+        ("dark", true, 1280),
+        ("narrow", false, 500),
+    ] {
+        let Some(browser) = browser(dark, width) else {
+            return;
+        };
+        for (name, _, tabs) in pages {
+            let page = folder.path().join(format!("{name}.html"));
+            browser.command("url", &json!({"url": format!("file://{}", page.display())}));
+            browser.until("document.querySelector('nav button')");
+            let found = browser.script(
+                "return [...document.querySelectorAll('nav button')].map(b => b.textContent)",
+            );
+            assert_eq!(found, json!(tabs));
+            for tab in tabs {
+                browser.tab(tab);
+                std::thread::sleep(Duration::from_millis(300));
+                let beyond =
+                    "const e = document.documentElement; return e.scrollWidth - e.clientWidth";
+                assert_eq!(browser.script(beyond), 0, "{name} {tab} {look}");
+                let empty = "return [...document.querySelectorAll('section:not([hidden]) canvas')] \
+                             .filter(c => !c.getContext('2d').getImageData(0, 0, c.width, c.height) \
+                             .data.some(x => x > 0)).length";
+                assert_eq!(browser.script(empty), 0, "{name} {tab} {look}");
+                browser.picture(&format!("{name}-{}-{look}.png", tab.to_lowercase()));
+            }
+            let log = browser.command("se/log", &json!({"type": "browser"}));
+            let severe = log.as_array().into_iter().flatten();
+            assert_eq!(
+                severe.filter(|one| one["level"] == "SEVERE").count(),
+                0,
+                "{log}"
+            );
+        }
+    }
 }

@@ -5,5 +5,8 @@ mod client;
 mod debugger;
 mod hostile;
 mod load;
+mod lsp;
+mod models;
 mod protocols;
+mod recorded;
 mod view;

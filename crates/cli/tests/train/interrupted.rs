@@ -183,6 +183,48 @@ fn ctrl_c_writes_a_checkpoint_to_go_on_from() {
 }
 
 #[test]
+fn a_memory_limit_writes_a_checkpoint_and_more_memory_comes_to_the_same_model() {
+    let folder = folder();
+    let train = |model: &Path, extra: &[&str]| {
+        let mut flags = vec!["--steps", "150", "--warm-up", "20", "--batch-size", "64"];
+        flags.extend(extra);
+        run_with(arguments("blocks", model, &flags))
+    };
+    let calm = folder.path().join("calm.safetensors");
+    train(&calm, &[]).ends_with(0);
+    let model = folder.path().join("m.safetensors");
+    let checkpoint = folder.path().join("m.checkpoint");
+    // The least limit with which a run comes to its first steps.
+    let reached = "homing: the memory limit was reached at step ";
+    let limits = (4..64).map(|size| format!("{size}M"));
+    let begun = limits.into_iter().find_map(|limit| {
+        let run = train(&model, &["--memory-limit", &limit]).ends_with(22);
+        assert_eq!(run.stdout, "");
+        let step = run.stderr.split(reached).nth(1)?.split(';').next()?;
+        (step != "0").then_some(run)
+    });
+    begun
+        .expect("a limit between that of reading and that of training")
+        .says(" with a larger --memory-limit\n");
+    assert!(checkpoint.exists() && !model.exists());
+    train(&model, &["--resume", "--memory-limit", "2G"]).ends_with(0);
+    assert!(bytes(&model) == bytes(&calm));
+    assert!(!checkpoint.exists());
+
+    // By ranking there is no checkpoint.
+    let ranked = folder.path().join("r.safetensors");
+    let small = fixture("valid/blocks");
+    let mut arguments: Vec<std::ffi::OsString> = ["train", "--memory-limit", "1M", "--out"]
+        .map(Into::into)
+        .to_vec();
+    arguments.extend([ranked.clone().into(), small.into()]);
+    run_with(arguments)
+        .ends_with(22)
+        .says("homing: the memory limit was reached");
+    assert!(!ranked.exists());
+}
+
+#[test]
 fn several_seeds_are_stopped_and_go_on() {
     let folder = folder();
     let calm = folder.path().join("calm");

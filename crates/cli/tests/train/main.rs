@@ -2,6 +2,7 @@
 
 mod counts;
 mod everyday;
+mod gnn;
 mod interrupted;
 mod refused;
 #[path = "../commands/runs.rs"]

@@ -55,7 +55,7 @@ pub struct ExperimentRequest {
     /// Begin nothing after so many seconds, and end what is at hand.
     #[serde(default)]
     pub stop_after: Option<u64>,
-    /// Bytes of memory that a search may take, whatever the experiment says: one that needs more
+    /// Bytes of memory that a task may take, whatever the experiment says: one that needs more
     /// fails, and can be tried again.
     #[serde(default)]
     pub task_memory: Option<u64>,

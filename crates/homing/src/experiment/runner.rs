@@ -100,7 +100,7 @@ pub(super) struct Runner<'a> {
     pub(super) observer: Bounded<'a>,
     done: &'a Done,
     workers: usize,
-    memory: Option<u64>,
+    pub(super) memory: Option<u64>,
     pub(super) trainings: Mutex<Records>,
     evaluations: Mutex<Records>,
     failures: Mutex<Records>,

@@ -1,5 +1,6 @@
 //! Training a model for an experiment: a process, the files it works with, and the record.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -8,7 +9,6 @@ use homing_lab::layout::ModelFiles;
 use homing_lab::record::{CurvePoint, RECORD_FORMAT, Training};
 use homing_lab::schedule::Executed;
 use homing_lab::suite::text_hash;
-use homing_learner::ValueKind;
 
 use super::Runner;
 use super::done::trained;
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
 use crate::resources::{REVISION, machine};
-use crate::train::{LogLine, NlmRecord, TrainRecord, read_log};
+use crate::train::{GnnRecord, HgnRecord, LogLine, NlmRecord, TrainRecord, read_log};
 
 impl Runner<'_> {
     /// Trains a model of the plan and records it.
@@ -54,13 +54,18 @@ impl Runner<'_> {
         if finished.interrupted() {
             return Ok(Executed::Stopped);
         }
-        let (true, Some(TrainRecord::Nlm(answer))) =
-            (finished.status.success(), finished.record::<TrainRecord>())
+        let (true, Some(answer)) = (finished.status.success(), finished.record::<TrainRecord>())
         else {
             return Ok(Executed::Failed(finished.reason()));
         };
-        let curve = Curve::of(&files.log(), task.config.steps);
-        let record = self.training_record(task, *answer, curve)?;
+        let answer = match answer {
+            TrainRecord::Nlm(answer) => Answer::of_network(*answer),
+            TrainRecord::Hgn(answer) => Answer::of_hypergraph(*answer)?,
+            TrainRecord::Gnn(answer) => Answer::of_graph_network(*answer)?,
+            TrainRecord::Counts(_) => return Ok(Executed::Failed(finished.reason())),
+        };
+        let curve = Curve::of(&files.log(), task.config.steps());
+        let record = self.training_record(task, answer, curve)?;
         self.write(&self.trainings, &record)?;
         let mut models = self.models.lock().expect("no worker panics");
         models.insert(at, record.model_sha256);
@@ -73,10 +78,13 @@ impl Runner<'_> {
             .map(OsString::from)
             .to_vec();
         let mut put = |name: &str, value: OsString| arguments.extend([name.into(), value]);
-        put("--learner", ValueKind::Nlm.name().into());
+        put("--learner", task.config.kind().name().into());
         put("--config", files.requested_config().into());
         put("--seed", task.seed.to_string().into());
         put("--out", files.model.clone().into());
+        if let Some(memory) = self.memory {
+            put("--memory-limit", format!("{}K", memory >> 10).into());
+        }
         if let Some(select) = &task.select {
             put("--select-every", select.spec.every.to_string().into());
             put(
@@ -95,7 +103,7 @@ impl Runner<'_> {
     fn training_record(
         &self,
         task: &TrainingTask,
-        answer: NlmRecord,
+        answer: Answer,
         curve: Curve,
     ) -> Result<Training, Error> {
         let set = &self.plan.sets[task.problems];
@@ -106,10 +114,10 @@ impl Runner<'_> {
             domain_sha256: text_hash(set.domain_text.as_bytes()),
             problems_sha256: set.key.clone(),
             problems: answer.problems,
-            heuristic: task.config.heuristic.name().to_owned(),
+            heuristic: task.config.heuristic().to_owned(),
             seed: task.seed,
             config: answer.config,
-            steps: task.config.steps,
+            steps: task.config.steps(),
             goals: curve.goals.unwrap_or(answer.goals),
             episodes: curve.episodes.unwrap_or(answer.episodes),
             loss: answer.loss,
@@ -123,6 +131,76 @@ impl Runner<'_> {
             memory_bytes: answer.peak_memory_kb.map(|kilobytes| kilobytes * 1024),
             revision: REVISION.to_owned(),
             machine: machine().to_owned(),
+        })
+    }
+}
+
+/// What a run of training says of itself, whatever its kind.
+struct Answer {
+    config: BTreeMap<String, serde_json::Value>,
+    problems: u64,
+    goals: u64,
+    episodes: u64,
+    loss: f64,
+    steps: u64,
+    cpu_seconds: f64,
+    network_seconds: f64,
+    planning_seconds: f64,
+    peak_memory_kb: Option<u64>,
+}
+
+impl Answer {
+    fn of_network(record: NlmRecord) -> Self {
+        Self {
+            config: record.config,
+            problems: record.problems,
+            goals: record.goals,
+            episodes: record.episodes,
+            loss: record.loss,
+            steps: record.steps,
+            cpu_seconds: record.cpu_seconds,
+            network_seconds: record.network_seconds,
+            planning_seconds: record.planning_seconds,
+            peak_memory_kb: record.peak_memory_kb,
+        }
+    }
+
+    /// It has neither goals nor episodes; its loss is that of the fold that was kept.
+    fn of_hypergraph(record: HgnRecord) -> Result<Self, Error> {
+        let config = serde_json::to_value(&record.config)
+            .and_then(serde_json::from_value)
+            .map_err(Error::bug)?;
+        let kept = record.report.folds.get(record.report.chosen);
+        Ok(Self {
+            config,
+            problems: record.problems,
+            goals: 0,
+            episodes: 0,
+            loss: kept.map_or(0.0, |fold| fold.loss),
+            steps: record.config.epochs as u64,
+            cpu_seconds: record.cpu_seconds,
+            network_seconds: record.seconds,
+            planning_seconds: 0.0,
+            peak_memory_kb: record.peak_memory_kb,
+        })
+    }
+
+    /// Its goals are episodes that came to one; its record keeps no loss.
+    fn of_graph_network(record: GnnRecord) -> Result<Self, Error> {
+        let config = serde_json::to_value(&record.config)
+            .and_then(serde_json::from_value)
+            .map_err(Error::bug)?;
+        Ok(Self {
+            config,
+            problems: record.problems,
+            goals: record.solved,
+            episodes: record.episodes,
+            loss: 0.0,
+            steps: record.iterations,
+            cpu_seconds: record.cpu_seconds,
+            network_seconds: record.seconds,
+            planning_seconds: 0.0,
+            peak_memory_kb: record.peak_memory_kb,
         })
     }
 }

@@ -11,7 +11,7 @@ use homing_lab::layout::ModelFiles;
 use homing_learner::{
     AnyModel, CountsModel, DataSource, LearnConfig, LearnError, LearnReport, ValueKind, learn,
 };
-use homing_planner::{Stop, Task};
+use homing_planner::Task;
 use serde::{Deserialize, Serialize};
 
 use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, load_tasks};
@@ -83,7 +83,8 @@ impl<'a> CountsSession<'a> {
         config: &'a LearnConfig,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } = load_tasks(&request.files, None, observer)?;
+        let LoadedTasks { tasks, .. } =
+            load_tasks(&request.files, None, request.memory_limit, observer)?;
         Ok(Self {
             request,
             config,
@@ -110,7 +111,7 @@ impl<'a> CountsSession<'a> {
             let record = self.record(files, &model, bytes, start);
             return Ok(TrainEnd::AlreadyThere(record));
         }
-        let mut watch = LimitWatch::new(None, None, self.observer);
+        let mut watch = LimitWatch::new(None, self.request.memory_limit, self.observer);
         let learned = learn(
             &self.tasks,
             self.config,
@@ -121,10 +122,11 @@ impl<'a> CountsSession<'a> {
         );
         let model = match learned {
             Ok(model) => model,
-            Err(LearnError::Stopped(Stop::Interrupted | Stop::Time | Stop::Memory)) => {
+            Err(LearnError::Stopped(by)) => {
                 return Ok(TrainEnd::Stopped {
                     steps: 0,
                     checkpoint: None,
+                    by,
                 });
             }
             Err(error) => return Err(Error::Learn(error)),

@@ -1,7 +1,9 @@
-//! Training: a request, the run, and the record of it. By ranking (`counts`), or the paper's network
-//! with its log, checkpoints and selection.
+//! Training: a request, the run, and the record of it. By ranking (`counts`), the paper's network
+//! with its log, checkpoints and selection, or a hypergraph network (`hgn`).
 
 mod counts;
+mod gnn;
+mod hgn;
 mod log;
 mod select;
 mod validation;
@@ -17,10 +19,12 @@ use homing_lab::layout::ModelFiles;
 use homing_learner::{
     Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
 };
-use homing_planner::{GroundError, Task, ground};
+use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
 
 use self::counts::CountsSession;
+use self::gnn::GnnSession;
+use self::hgn::HgnSession;
 use self::log::Log;
 use self::select::Selection;
 use crate::compute::{compute, simd_name};
@@ -29,9 +33,11 @@ use crate::files::{make_folder, write_whole};
 use crate::input::{ProblemFiles, load_problem, read_bytes};
 use crate::model::load_network;
 use crate::observe::{LimitWatch, Notice, Observer};
-use crate::resources::{VERSION, cpu_seconds, peak_bytes};
+use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
+pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
+pub use self::hgn::{HgnRecord, HgnTraining};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
 
@@ -59,6 +65,9 @@ pub struct TrainRequest {
     /// Vector instructions of a network; the best the processor has by default.
     #[serde(default, with = "simd_name")]
     pub simd: Option<Simd>,
+    /// Bytes of memory at the most; no part of what decides the model.
+    #[serde(default)]
+    pub memory_limit: Option<u64>,
 }
 
 impl TrainRequest {
@@ -72,6 +81,7 @@ impl TrainRequest {
             resume: false,
             threads: None,
             simd: None,
+            memory_limit: None,
         }
     }
 }
@@ -84,6 +94,10 @@ pub enum Learner {
     Counts(Box<LearnConfig>),
     /// The paper's network, by reinforcement learning.
     Nlm(Box<NlmTraining>),
+    /// The graph network, by PPO.
+    Gnn(Box<GnnTraining>),
+    /// A hypergraph network, on optimal plans.
+    Hgn(Box<HgnTraining>),
 }
 
 impl Default for Learner {
@@ -190,6 +204,10 @@ pub enum TrainRecord {
     Counts(Box<CountsRecord>),
     /// The paper's network.
     Nlm(Box<NlmRecord>),
+    /// The graph network.
+    Gnn(Box<GnnRecord>),
+    /// A hypergraph network.
+    Hgn(Box<HgnRecord>),
 }
 
 impl TrainRecord {
@@ -198,6 +216,8 @@ impl TrainRecord {
         match self {
             Self::Counts(record) => &record.model,
             Self::Nlm(record) => &record.model,
+            Self::Gnn(record) => &record.model,
+            Self::Hgn(record) => &record.model,
         }
     }
 }
@@ -274,13 +294,41 @@ pub enum TrainEnd {
         steps: u64,
         /// What it can go on from; `None` where it begins again.
         checkpoint: Option<PathBuf>,
+        /// What ended it.
+        by: Stop,
     },
 }
 
-/// A run of either kind, loaded.
+/// The end of a run whose problems were not even read; any other error stays one.
+fn stopped_reading(error: Error) -> Result<TrainEnd, Error> {
+    match error {
+        Error::Ground {
+            error: GroundError::Stopped { stop: by, .. },
+            ..
+        } if by == Stop::Memory => Ok(TrainEnd::Stopped {
+            steps: 0,
+            checkpoint: None,
+            by,
+        }),
+        error => Err(error),
+    }
+}
+
+/// Why a run is to end before its time, if it is.
+fn stop_now(request: &TrainRequest, observer: &dyn Observer, gauge: &MemoryGauge) -> Option<Stop> {
+    if observer.stopped() {
+        return Some(Stop::Interrupted);
+    }
+    let limit = request.memory_limit?;
+    (gauge.resident()? > limit).then_some(Stop::Memory)
+}
+
+/// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
+    Gnn(GnnSession<'a>),
     Nlm(Session<'a>),
+    Hgn(HgnSession<'a>),
 }
 
 impl<'a> Prepared<'a> {
@@ -290,6 +338,8 @@ impl<'a> Prepared<'a> {
                 Self::Counts(CountsSession::load(request, config, observer)?)
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
+            Learner::Gnn(training) => Self::Gnn(GnnSession::load(request, training, observer)?),
+            Learner::Hgn(training) => Self::Hgn(HgnSession::load(request, training, observer)?),
         })
     }
 
@@ -297,6 +347,8 @@ impl<'a> Prepared<'a> {
         match self {
             Self::Counts(session) => session.train(files, seed, compute.threads),
             Self::Nlm(session) => session.train(files, seed, compute),
+            Self::Gnn(session) => session.train(files, seed, compute),
+            Self::Hgn(session) => session.train(files, seed, compute),
         }
     }
 }
@@ -307,7 +359,10 @@ impl<'a> Prepared<'a> {
 ///
 /// If the problems or settings are of no use, or a file cannot be written.
 pub fn train(request: &TrainRequest, observer: &dyn Observer) -> Result<TrainEnd, Error> {
-    let session = Prepared::load(request, observer)?;
+    let session = match Prepared::load(request, observer) {
+        Ok(session) => session,
+        Err(error) => return stopped_reading(error),
+    };
     let files = ModelFiles::of(&request.model);
     let compute = compute(request.threads, request.simd);
     session.train(&files, request.seed, compute)
@@ -325,7 +380,14 @@ pub fn train_seeds(
     observer: &dyn Observer,
     each: &(dyn Fn(&TrainEnd) + Sync),
 ) -> Result<Vec<TrainEnd>, Error> {
-    let session = Prepared::load(request, observer)?;
+    let session = match Prepared::load(request, observer) {
+        Ok(session) => session,
+        Err(error) => {
+            let end = stopped_reading(error)?;
+            each(&end);
+            return Ok(vec![end]);
+        }
+    };
     make_folder(&request.model)?;
     let runs: Vec<(u64, ModelFiles)> = seeds
         .map(|seed| (seed, ModelFiles::of_seed(&request.model, seed)))
@@ -374,7 +436,7 @@ pub struct LoadedTasks {
 }
 
 /// Reads and grounds every problem; those without a plan are left out with a notice. Where no domain
-/// is named and none is beside the problems, it is `otherwise`.
+/// is named and none is beside the problems, it is `otherwise`. Past `memory_limit` bytes it stops.
 ///
 /// # Errors
 ///
@@ -382,13 +444,14 @@ pub struct LoadedTasks {
 pub fn load_tasks(
     files: &[PathBuf],
     otherwise: Option<&Path>,
+    memory_limit: Option<u64>,
     observer: &dyn Observer,
 ) -> Result<LoadedTasks, Error> {
     let files = ProblemFiles::find(files, otherwise)?;
     let mut tasks = Vec::new();
     for path in &files.problems {
         let problem = load_problem(&files.domain, path)?.value;
-        match ground(&problem, &mut LimitWatch::new(None, None, observer)) {
+        match ground(&problem, &mut LimitWatch::new(None, memory_limit, observer)) {
             Ok(task) => tasks.push(Arc::new(task)),
             Err(error @ GroundError::Unsolvable { .. }) => {
                 observer.notice(&Notice::LeftOut {
@@ -432,7 +495,7 @@ pub fn raise_to_fit(
 }
 
 /// The fields in which two configurations differ, as `name (one, not other)`.
-fn differences(one: &TrainConfig, other: &TrainConfig) -> Result<Vec<String>, Error> {
+fn differences<C: Serialize>(one: &C, other: &C) -> Result<Vec<String>, Error> {
     let (one, other) = (
         toml::Table::try_from(one).map_err(Error::bug)?,
         toml::Table::try_from(other).map_err(Error::bug)?,
@@ -467,13 +530,14 @@ impl<'a> Session<'a> {
         training: &'a NlmTraining,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, observer)?;
+        let memory = request.memory_limit;
+        let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, memory, observer)?;
         let mut config = training.config.clone();
         raise_to_fit(&mut config, training.may_raise, &tasks, observer);
         let validation = match &training.select {
             Some(config) => Some(Validation {
                 config,
-                tasks: config.problems.load(&domain, &tasks, observer)?,
+                tasks: config.problems.load(&domain, &tasks, memory, observer)?,
             }),
             None => None,
         };
@@ -520,15 +584,21 @@ impl<'a> Session<'a> {
         } else {
             None
         };
-        while trainer.steps() < self.config.steps && !self.observer.stopped() {
+        let gauge = MemoryGauge::default();
+        let mut stop = stop_now(self.request, self.observer, &gauge);
+        while trainer.steps() < self.config.steps && stop.is_none() {
             self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
+            stop = stop_now(self.request, self.observer, &gauge);
         }
-        if self.observer.stopped() {
+        // A run whose last step is done needs no more memory.
+        let done = trainer.steps() >= self.config.steps;
+        if let Some(by) = stop.filter(|&by| !done || by == Stop::Interrupted) {
             self.observer.finishing();
             save(&trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),
                 checkpoint: Some(checkpoint),
+                by,
             });
         }
         if let Some(log) = &mut log {

@@ -35,12 +35,13 @@ impl SelectionProblems {
         &self,
         domain: &Path,
         tasks: &[Arc<Task>],
+        memory_limit: Option<u64>,
         observer: &dyn Observer,
     ) -> Result<Vec<Arc<Task>>, Error> {
         match self {
             Self::Folder(folder) => {
                 let files = std::slice::from_ref(folder);
-                Ok(load_tasks(files, Some(domain), observer)?.tasks)
+                Ok(load_tasks(files, Some(domain), memory_limit, observer)?.tasks)
             }
             // Without tasks training ends with a better message.
             Self::Suite => match tasks.first() {

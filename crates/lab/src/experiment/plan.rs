@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use homing_learner::{Signature, TrainConfig};
-use homing_planner::{HeuristicKind, SearchKind};
+use homing_learner::{Signature, ValueKind};
+use homing_planner::SearchKind;
 use serde::Serialize;
 
+use super::hgn::training_problems;
+use super::settings::Settings;
 use super::spec::{SelectSpec, Spec, SpecError};
 use crate::domains::DomainName;
 use crate::layout::{planned_model, planned_problems};
@@ -84,7 +86,7 @@ pub struct TrainingTask {
     /// How a snapshot is chosen.
     pub select: Option<SelectionTask>,
     /// The settings.
-    pub config: TrainConfig,
+    pub config: Settings,
     /// The seed.
     pub seed: u64,
     /// The model's file, under the folder of the experiment.
@@ -221,9 +223,15 @@ fn step_seconds(triples: f64) -> f64 {
 }
 
 /// Seconds of a core for an evaluation of a network and of a base heuristic.
-fn evaluation_seconds(objects: usize, learned: bool) -> f64 {
-    let triples = (objects as f64).powi(3);
-    if learned { 2e-5 + 4e-9 * triples } else { 5e-6 }
+fn evaluation_seconds(objects: usize, kind: Option<ValueKind>) -> f64 {
+    let objects = objects as f64;
+    match kind {
+        None => 5e-6,
+        Some(ValueKind::Hgn) => 1e-4 + 4e-6 * objects.powi(2),
+        // Of the searches that a policy guides, most run it once for many evaluations.
+        Some(ValueKind::Gnn) => 2e-5 * objects,
+        Some(_) => 2e-5 + 4e-9 * objects.powi(3),
+    }
 }
 
 struct Domain<'a> {
@@ -301,11 +309,14 @@ impl Plan {
                 }
                 for seed in spec.first_seed..spec.first_seed + spec.seeds {
                     models.push(self.trainings.len());
-                    let task = self.training(problems, select.clone(), config.clone(), seed);
+                    let settings = Settings::Nlm(config.clone());
+                    let task = self.training(problems, select.clone(), settings, seed);
                     self.trainings.push(task);
                 }
             }
         }
+        self.add_hypergraph_networks(spec, domain, &mut models)?;
+        self.add_graph_networks(spec, domain, &mut models)?;
         let Some(evaluate) = &spec.evaluate else {
             return Ok(());
         };
@@ -319,11 +330,19 @@ impl Plan {
         // Hashing the files again for every run would take longer than all the rest.
         let bare: Vec<Evaluation> = self.sets[problems].evaluations().collect();
         let bases = spec.heuristics.iter().filter(|_| evaluate.bases);
-        let bases: Vec<_> = bases.map(|&heuristic| (heuristic, None)).collect();
+        let bases: Vec<_> = bases.map(|heuristic| (heuristic.name(), None)).collect();
         let models = models.into_iter();
-        let models = models.map(|at| (self.trainings[at].config.heuristic, Some(at)));
+        let models = models.map(|at| (self.trainings[at].config.heuristic(), Some(at)));
         for (heuristic, training) in bases.into_iter().chain(models.collect::<Vec<_>>()) {
-            for &search in &evaluate.searches {
+            let by_policy = training.is_some_and(|at| {
+                let kind = self.trainings[at].config.kind();
+                kind == ValueKind::Gnn
+            });
+            let searches = match &spec.gnn {
+                Some(gnn) if by_policy => &gnn.searches,
+                _ => &evaluate.searches,
+            };
+            for &search in searches {
                 for (problem, planned) in bare.iter().enumerate() {
                     let planned = planned.clone();
                     let mut task = EvaluationTask {
@@ -340,13 +359,67 @@ impl Plan {
                     task.planned.key = task.planned.key_for(identity.as_deref());
                     let evaluations = evaluate.max_evaluations.unwrap_or(100_000) as f64;
                     let objects = task.planned.objects;
-                    task.cost = evaluations * evaluation_seconds(objects, training.is_some());
+                    let kind = training.map(|at| self.trainings[at].config.kind());
+                    task.cost = evaluations * evaluation_seconds(objects, kind);
                     if let Some(limit) = evaluate.time_limit {
                         task.cost = task.cost.min(limit);
                     }
                     self.evaluations.push(task);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// The models of `[hgn]` for a domain.
+    fn add_hypergraph_networks(
+        &mut self,
+        spec: &Spec,
+        domain: &Domain<'_>,
+        models: &mut Vec<usize>,
+    ) -> Result<(), SpecError> {
+        let Some(hgn) = spec.hgn.as_ref().filter(|hgn| hgn.seeds > 0) else {
+            return Ok(());
+        };
+        let (name, label) = (domain.name.as_str(), "hgn-train");
+        let set = match domain.kind {
+            Kind::Ours(ours) => {
+                let files = training_problems(ours).unwrap_or_default();
+                ProblemSet::of_files(name, label, ours.text(), &files, None)?
+            }
+            Kind::Own(own) => {
+                ProblemSet::of_files(name, "train", &own.domain_text, &own.train, None)?
+            }
+        };
+        let problems = self.push_set(set);
+        let config = hgn.config(name)?;
+        for seed in spec.first_seed..spec.first_seed + hgn.seeds {
+            models.push(self.trainings.len());
+            let settings = Settings::Hgn(config.clone());
+            let task = self.training(problems, None, settings, seed);
+            self.trainings.push(task);
+        }
+        Ok(())
+    }
+
+    /// The models of `[gnn]` for a domain.
+    fn add_graph_networks(
+        &mut self,
+        spec: &Spec,
+        domain: &Domain<'_>,
+        models: &mut Vec<usize>,
+    ) -> Result<(), SpecError> {
+        let Some(gnn) = spec.gnn.as_ref().filter(|gnn| gnn.seeds > 0) else {
+            return Ok(());
+        };
+        let set = domain.set("train", gnn.suite, |own| &own.train, gnn.problems)?;
+        let problems = self.push_set(set);
+        let config = gnn.config(&domain.name)?;
+        for seed in spec.first_seed..spec.first_seed + gnn.seeds {
+            models.push(self.trainings.len());
+            let settings = Settings::Gnn(config.clone());
+            let task = self.training(problems, None, settings, seed);
+            self.trainings.push(task);
         }
         Ok(())
     }
@@ -364,7 +437,7 @@ impl Plan {
         &self,
         problems: usize,
         select: Option<SelectionTask>,
-        config: TrainConfig,
+        config: Settings,
         seed: u64,
     ) -> TrainingTask {
         let set = &self.sets[problems];
@@ -374,11 +447,26 @@ impl Plan {
         });
         let version = env!("CARGO_PKG_VERSION");
         let key = key(&("train", version, &set.key, selected, &config, seed));
-        let name = format!("{}-{}-{seed}", set.domain, config.heuristic.name());
+        let name = format!("{}-{}-{seed}", set.domain, config.heuristic());
+        let cost = match &config {
+            Settings::Nlm(config) => config.steps as f64 * step_seconds(set.mean_triples()),
+            // Some ten states a problem, 2 ms each.
+            Settings::Hgn(config) => {
+                let passes = config.folds * config.epochs * set.problems.len();
+                passes as f64 * 0.02
+            }
+            // Some twenty steps an episode, of which half an update reads all; 1 ms a step at the
+            // usual width.
+            Settings::Gnn(config) => {
+                let steps = config.iterations as f64 * config.episodes as f64 * 20.0;
+                let width = config.width as f64 / 256.0;
+                steps * (1.0 + 0.5 * config.updates as f64) * 1e-3 * width * width
+            }
+        };
         TrainingTask {
             model: planned_model(&name, &key),
             key,
-            cost: config.steps as f64 * step_seconds(set.mean_triples()),
+            cost,
             problems,
             select,
             config,
@@ -390,11 +478,11 @@ impl Plan {
     fn planned(
         &self,
         mut planned: Evaluation,
-        heuristic: HeuristicKind,
+        heuristic: &str,
         training: Option<usize>,
         search: SearchKind,
     ) -> Evaluation {
-        planned.heuristic = Some(heuristic.name().to_owned());
+        planned.heuristic = Some(heuristic.to_owned());
         planned.search = search.name().to_owned();
         planned.model = training.map(|at| {
             let training = &self.trainings[at];
@@ -403,7 +491,7 @@ impl Plan {
                 // Known when it is trained.
                 sha256: String::new(),
                 seed: training.seed,
-                steps: training.config.steps,
+                steps: training.config.steps(),
             }
         });
         planned

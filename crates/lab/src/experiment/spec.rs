@@ -8,6 +8,8 @@ use homing_learner::TrainConfig;
 use homing_planner::{HeuristicKind, SearchKind};
 use serde::{Deserialize, Serialize};
 
+use super::gnn::GnnSpec;
+use super::hgn::{HgnSpec, training_problems};
 use crate::domains::DomainName;
 use crate::suite::Suite;
 
@@ -38,6 +40,10 @@ pub struct Spec {
     pub train: TrainSpec,
     /// How a snapshot is chosen; without it the last one is taken.
     pub select: Option<SelectSpec>,
+    /// Hypergraph networks, trained and evaluated beside the rest.
+    pub hgn: Option<HgnSpec>,
+    /// Graph networks, trained beside the rest, each evaluated with the searches that it guides.
+    pub gnn: Option<GnnSpec>,
     /// What is solved with them.
     pub evaluate: Option<EvaluateSpec>,
 }
@@ -198,7 +204,9 @@ impl Spec {
             wrong("`heuristics` names none");
         }
         let evaluate = self.evaluate.as_ref();
-        if self.seeds == 0 && !evaluate.is_some_and(|evaluate| evaluate.bases) {
+        let baselines = self.hgn.as_ref().is_some_and(|hgn| hgn.seeds > 0)
+            || self.gnn.as_ref().is_some_and(|gnn| gnn.seeds > 0);
+        if self.seeds == 0 && !baselines && !evaluate.is_some_and(|evaluate| evaluate.bases) {
             wrong("there is nothing to do: `seeds` is 0 and no base is evaluated");
         }
         if evaluate.is_some_and(|evaluate| evaluate.searches.is_empty()) {
@@ -223,6 +231,32 @@ impl Spec {
                 ));
             }
         }
+        if let Some(hgn) = &self.hgn {
+            for domain in &self.domains {
+                if training_problems(*domain).is_none() {
+                    wrong(&format!(
+                        "[hgn] has no training problems for `{domain}`: there are some for blocks, \
+                         ferry, gripper and domains of your own"
+                    ));
+                }
+            }
+            for name in hgn.domain.keys() {
+                let known = self.own.contains_key(name)
+                    || self.domains.iter().any(|domain| domain.as_str() == name);
+                if !known {
+                    wrong(&format!(
+                        "[hgn.domain.{name}] is for a domain that the experiment does not have"
+                    ));
+                }
+            }
+        }
+        let has = |name: &str| {
+            let mut domains = self.domains.iter();
+            self.own.contains_key(name) || domains.any(|domain| domain.as_str() == name)
+        };
+        for problem in self.gnn.iter().flat_map(|gnn| gnn.problems(has)) {
+            wrong(&problem);
+        }
         for domain in &self.domains {
             if self.own.contains_key(domain.as_str()) {
                 wrong(&format!(
@@ -234,6 +268,12 @@ impl Spec {
         for name in ours.chain(self.own.keys().map(String::as_str)) {
             // What is wrong for all domains is told once.
             if let Err(error) = self.config(name, HeuristicKind::default()) {
+                problems.extend(error.0);
+                problems.dedup();
+            }
+            let hgn = self.hgn.as_ref().map(|hgn| hgn.config(name).map(|_| ()));
+            let gnn = self.gnn.as_ref().map(|gnn| gnn.config(name).map(|_| ()));
+            for error in [hgn, gnn].into_iter().flatten().filter_map(Result::err) {
                 problems.extend(error.0);
                 problems.dedup();
             }

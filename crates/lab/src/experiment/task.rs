@@ -84,7 +84,7 @@ impl Plan {
                 let task = &self.trainings[at];
                 let domain = &self.sets[task.problems].domain;
                 let select = task.select.as_ref().map_or("", |_| " and select");
-                format!("train{select} {domain}, {}", task.config.heuristic)
+                format!("train{select} {domain}, {}", task.config.heuristic())
             }
             Task::Search(at) => {
                 let planned = &self.evaluations[at].planned;

@@ -4,6 +4,7 @@
 //! mark without a word here. Records may also name heuristics that are not in the list: these come
 //! last and share a colour.
 
+use homing_learner::ValueKind;
 use homing_planner::HeuristicKind;
 
 use super::svg::place;
@@ -58,7 +59,11 @@ pub(super) fn heuristic_order(name: &str) -> (usize, &str) {
 
 /// The name of a heuristic in tables, as it is.
 pub(super) fn label(name: &str) -> &str {
-    HeuristicKind::from_name(name).map_or(name, |kind| kind.label())
+    match HeuristicKind::from_name(name) {
+        Some(kind) => kind.label(),
+        None if name == ValueKind::Hgn.name() => "HGN",
+        None => name,
+    }
 }
 
 /// The name of a heuristic in tables of the page.
@@ -170,7 +175,7 @@ mod tests {
         names.sort_by_key(|name| heuristic_order(name));
         assert_eq!(names, ["blind", "ff", "none", "my own", "zeta"]);
         assert_eq!(class_of("my own"), "other");
-        assert_eq!(label("ff"), "FF");
+        assert_eq!((label("ff"), label("hgn")), ("FF", "HGN"));
         assert_eq!(shown("<own>"), "&lt;own&gt;");
     }
 

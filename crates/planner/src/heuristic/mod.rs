@@ -12,7 +12,7 @@ mod relaxation;
 use std::fmt;
 
 use crate::registry::{StateId, States};
-use crate::task::{ActionId, Task};
+use crate::task::{ActionId, PropId, Task};
 use crate::visited::Visited;
 
 pub use kind::HeuristicKind;
@@ -164,6 +164,12 @@ pub trait Heuristic {
         evaluation.estimate = estimates[0];
     }
 
+    /// Appends what a relaxed plan from this state makes true or needs, and gives its cost; nothing
+    /// where the heuristic has no relaxed plans.
+    fn relaxed_plan(&mut self, _state: &[u32], _facts: &mut Vec<PropId>) -> Option<Estimate> {
+        None
+    }
+
     /// What all evaluations so far took, in rough nanoseconds: counted, not timed, so that runs
     /// repeat. Searches that share work between several parts go by it.
     fn work(&self) -> u64 {
@@ -192,6 +198,10 @@ impl<H: Heuristic + ?Sized> Heuristic for &mut H {
 
     fn evaluate_node(&mut self, node: Node<'_>, evaluation: &mut Evaluation) {
         (**self).evaluate_node(node, evaluation);
+    }
+
+    fn relaxed_plan(&mut self, state: &[u32], facts: &mut Vec<PropId>) -> Option<Estimate> {
+        (**self).relaxed_plan(state, facts)
     }
 
     fn work(&self) -> u64 {

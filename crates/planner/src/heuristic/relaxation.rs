@@ -687,6 +687,20 @@ impl Heuristic for Ff<'_> {
         self.evaluate_state(node.state(), evaluation);
     }
 
+    fn relaxed_plan(&mut self, state: &[u32], facts: &mut Vec<PropId>) -> Option<Estimate> {
+        if !self.relaxation.explore::<Sum>(state) {
+            return Some(Estimate::DEAD_END);
+        }
+        let cost = self.relaxed_plan_cost();
+        let task = self.relaxation.task;
+        for &action in &self.plan {
+            facts.extend_from_slice(task.add(action));
+        }
+        facts.sort_unstable();
+        facts.dedup();
+        Some(Estimate::new(cost))
+    }
+
     fn work(&self) -> u64 {
         self.relaxation.work
     }

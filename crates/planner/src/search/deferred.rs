@@ -1,6 +1,7 @@
-//! Search with deferred evaluation, several queues, and two workers that share the work.
+//! Search with deferred evaluation, several queues, and workers that share the work.
 //!
-//! Steps wait in queues and become states only when their turn comes. Two workers take turns:
+//! Steps wait in queues and become states only when their turn comes. Up to three workers take
+//! turns:
 //!
 //! - The **guided** worker evaluates the state it has popped with every heuristic, and queues the
 //!   steps from it under the state's own estimates (deferred evaluation). Each heuristic has a
@@ -14,25 +15,33 @@
 //!   that the guided worker expanded. A score tells siblings apart. Far from what it was learnt on
 //!   it may favour whole regions that are dead ends; were there one lane, the guided worker could
 //!   lead the learned one into such a region, and it would never come back.
+//! - The **novel** worker takes steps that make something true for the first time, and only those:
+//!   see [`novelty`](super::novelty). It joins when the others have not found a plan soon, and ends
+//!   when nothing new is left.
 //!
-//! Both use the same states. They get equal shares of *work*, not of steps: one call of h_FF can
+//! All use the same states. They get fixed shares of *work*, not of steps: one call of h_FF can
 //! cost as much as ten thousand learned scores. Work is counted, not timed, so that runs repeat. A
 //! bad score therefore costs at most its share, and so does a slow heuristic.
+//!
+//! Of steps that differ only in objects that nothing tells apart, the first is enough: see
+//! [`Interchangeable`].
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::novelty::Novelty;
 use super::queue::{KeyQueue, LIST_WORK, QUEUE_WORK, STORE_WORK, ScoreQueue, TypeQueue, Waiting};
 use super::scorer::{SCORER_HEADS, SuccessorScorer};
 use super::{Limit, Limits, Outcome, Statistics};
-use crate::heuristic::{Evaluation, Heuristic, Node};
+use crate::heuristic::{Estimate, Evaluation, Heuristic, Node};
+use crate::interchange::Interchangeable;
 use crate::plan::Plan;
 use crate::registry::StateId;
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
-use crate::watch::{Met, Progress, Verdict, Watch, ask_for_room};
+use crate::watch::{Met, Progress, Stop, Verdict, Watch, ask_for_room};
 
 /// Which worker found the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +51,8 @@ pub enum Finder {
     Guided,
     /// The one that goes by the learned score.
     Learned,
+    /// The one that looks for what is new.
+    Novel,
 }
 
 /// How a deferred search works.
@@ -55,8 +66,13 @@ pub struct DeferredConfig {
     pub by_type: bool,
     /// The part of the work for the learned worker, 0 to 1.
     pub share: f64,
+    /// The part of the work for the worker that looks for what is new, 0 to 1, once there is one; the
+    /// others share the rest.
+    pub novelty: f64,
     /// Successors the learned worker looks at before the rest of a state goes back into its queue.
     pub part: usize,
+    /// Whether of steps that differ only in objects that nothing tells apart one is enough.
+    pub interchange: bool,
     /// Seed of what is drawn.
     pub seed: u64,
 }
@@ -68,7 +84,9 @@ impl Default for DeferredConfig {
             boost: 1000,
             by_type: false,
             share: 0.5,
+            novelty: 0.3,
             part: 1000,
+            interchange: true,
             seed: 0,
         }
     }
@@ -86,14 +104,25 @@ const IN_PARTS: u8 = 4;
 /// The same two for what the learned worker was told of.
 const BY_TOLD: u8 = 8;
 const TOLD_IN_PARTS: u8 = 16;
+/// The novel worker has expanded it.
+const BY_NOVEL: u8 = 32;
+/// It is a dead end.
+const DEAD: u8 = 64;
+
+/// Of so many turns of the learned worker, one is for what it was told of.
+const OWN_TURNS: usize = 4;
+
+/// Kinds of workers.
+const WORKERS: usize = 3;
 
 /// An action with this bit is no action: it says which part of its parent's successors is next.
 const PART: u32 = 1 << 31;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Worker {
-    Guided,
     Learned,
+    Guided,
+    Novel,
 }
 
 /// Which queue of the learned worker.
@@ -165,6 +194,8 @@ pub struct Deferred<'a> {
     limits: Limits,
     /// Built when the search first runs.
     generator: Option<SuccessorGenerator>,
+    /// With the generator, where objects are alike.
+    interchangeable: Option<Interchangeable>,
     visited: Visited,
     marks: Vec<u8>,
     /// Steps from the initial state, for types; empty without a queue by type.
@@ -174,8 +205,9 @@ pub struct Deferred<'a> {
     told: ScoreQueue,
     heads: usize,
     learned_turns: usize,
-    /// Work of both workers since there are two, in rough nanoseconds.
-    work: [u64; 2],
+    novelty: Option<Novelty>,
+    /// Work of each worker since the last one joined, in rough nanoseconds.
+    work: [u64; WORKERS],
     /// Work counted by heuristics and scorer that is already charged.
     counted: u64,
     /// All work, since the beginning.
@@ -220,6 +252,7 @@ impl<'a> Deferred<'a> {
             config,
             limits: Limits::default(),
             generator: None,
+            interchangeable: None,
             visited,
             marks: vec![0],
             depths: vec![0],
@@ -228,7 +261,8 @@ impl<'a> Deferred<'a> {
             told: ScoreQueue::default(),
             heads: 0,
             learned_turns: 0,
-            work: [0; 2],
+            novelty: None,
+            work: [0; WORKERS],
             counted: 0,
             total_work: 0,
             statistics,
@@ -249,14 +283,14 @@ impl<'a> Deferred<'a> {
         self.heads = scorer.heads();
         self.counted += scorer.work();
         self.scorer = Some(scorer);
-        self.work = [0; 2];
+        self.work = [0; WORKERS];
         for queue in &mut self.learned {
             *queue = ScoreQueue::default();
             queue.push(0, Waiting::ROOT);
         }
         self.told = ScoreQueue::default();
         for mark in &mut self.marks {
-            *mark &= BY_GUIDED;
+            *mark &= BY_GUIDED | BY_NOVEL | DEAD;
         }
         if !self.heuristics.is_empty() {
             // A new queue does not owe the turns that the others had.
@@ -271,6 +305,13 @@ impl<'a> Deferred<'a> {
             }
             add(GuidedKind::Learned, false);
         }
+    }
+
+    /// Adds a worker that looks for what is new, from the initial state on. From here on it shares
+    /// the work with the others.
+    pub fn add_novelty(&mut self) {
+        self.novelty = Some(Novelty::new(self.task));
+        self.work = [0; WORKERS];
     }
 
     /// All work so far in rough nanoseconds: counted, so that runs repeat.
@@ -311,11 +352,8 @@ impl<'a> Deferred<'a> {
             self.show(Visited::INITIAL, Verdict::Goal, watch);
             return Outcome::Solved(Plan::from_actions(self.task, &[]));
         }
-        if self.generator.is_none() {
-            match SuccessorGenerator::watched(self.task, watch) {
-                Ok(generator) => self.generator = Some(generator),
-                Err(stop) => return Outcome::LimitReached(Limit::Stopped(stop)),
-            }
+        if let Err(stop) = self.build_tables(watch) {
+            return Outcome::LimitReached(Limit::Stopped(stop));
         }
         let work_limit = more_work.map(|more| self.total_work.saturating_add(more));
         while work_limit.is_none_or(|most| self.total_work < most) {
@@ -323,6 +361,7 @@ impl<'a> Deferred<'a> {
             let turn = match worker {
                 Worker::Guided => self.guided_turn(watch),
                 Worker::Learned => self.learned_turn(watch),
+                Worker::Novel => self.novel_turn(watch),
             };
             match turn {
                 Ok(Turn::GoOn) => {}
@@ -331,6 +370,7 @@ impl<'a> Deferred<'a> {
                     self.found_by = Some(match worker {
                         Worker::Guided => Finder::Guided,
                         Worker::Learned => Finder::Learned,
+                        Worker::Novel => Finder::Novel,
                     });
                     let actions = self.visited.actions_to(goal);
                     return Outcome::Solved(Plan::from_actions(self.task, &actions));
@@ -342,15 +382,43 @@ impl<'a> Deferred<'a> {
         Outcome::LimitReached(Limit::Work)
     }
 
-    /// Whose turn it is: the one that is behind its share of the work.
-    fn next_worker(&self) -> Worker {
-        let learned = self.work[0] as f64 * (1.0 - self.config.share)
-            <= self.work[1] as f64 * self.config.share;
-        if self.heads > 0 && (learned || self.heuristics.is_empty()) {
-            Worker::Learned
-        } else {
-            Worker::Guided
+    /// Builds what lists successors, the first time.
+    fn build_tables(&mut self, watch: &mut dyn Watch) -> Result<(), Stop> {
+        if self.generator.is_none() {
+            self.generator = Some(SuccessorGenerator::watched(self.task, watch)?);
+            if self.config.interchange {
+                self.interchangeable = Interchangeable::of(self.task, watch)?;
+            }
         }
+        Ok(())
+    }
+
+    /// Whose turn it is: the one that is most behind its share of the work.
+    fn next_worker(&self) -> Worker {
+        let novelty = match self.novelty {
+            Some(_) => self.config.novelty,
+            None => 0.0,
+        };
+        let learned = match (self.heads > 0, self.heuristics.is_empty()) {
+            (true, true) => 1.0,
+            (true, false) => self.config.share,
+            (false, _) => 0.0,
+        };
+        let rest = 1.0 - novelty;
+        let shares = [
+            (Worker::Learned, learned * rest),
+            (Worker::Guided, (1.0 - learned) * rest),
+            (Worker::Novel, novelty),
+        ];
+        let mut next = shares[0];
+        for other in shares {
+            let [own, others] = [next, other].map(|(worker, _)| self.work[worker as usize] as f64);
+            // own / share > others / share, without a division by 0.
+            if own * other.1 > others * next.1 || next.1 <= 0.0 {
+                next = other;
+            }
+        }
+        next.0
     }
 
     /// Counts what was done since the last call to a worker.
@@ -361,9 +429,8 @@ impl<'a> Deferred<'a> {
             .iter()
             .map(|heuristic| heuristic.work())
             .sum::<u64>();
-        let place = usize::from(worker == Worker::Guided);
         let work = own + (counted - self.counted);
-        self.work[place] += work;
+        self.work[worker as usize] += work;
         self.total_work += work;
         self.counted = counted;
     }
@@ -406,9 +473,9 @@ impl<'a> Deferred<'a> {
     /// The next step of the lane whose turn it is: heads take turns, and so do the lanes.
     fn pop_learned(&mut self) -> Option<(Waiting, Lane)> {
         self.learned_turns += 1;
-        let first = self.learned_turns / 2 % self.heads;
+        let first = self.learned_turns / OWN_TURNS % self.heads;
         let own = [first, (first + 1) % self.heads].map(|head| Lane::Own { head });
-        let lanes = match self.learned_turns % 2 {
+        let lanes = match self.learned_turns % OWN_TURNS {
             0 => [Lane::Told, own[0], own[1]],
             _ => [own[0], own[1], Lane::Told],
         };
@@ -525,6 +592,67 @@ impl<'a> Deferred<'a> {
         Ok(None)
     }
 
+    fn novel_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let mut novelty = self.novelty.take().expect("a novel worker has its memory");
+        let turn = self.novel_step(&mut novelty, watch);
+        self.statistics.peak_open = self
+            .statistics
+            .peak_open
+            .max(self.waiting + novelty.waiting() as u64);
+        // Without a step left the worker is done, and its share goes to the others.
+        if !matches!(turn, Ok(Turn::NothingLeft)) {
+            self.novelty = Some(novelty);
+            return turn;
+        }
+        Ok(Turn::GoOn)
+    }
+
+    /// Takes the next novel step and offers those that follow.
+    fn novel_step(&mut self, novelty: &mut Novelty, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let Some(step) = novelty.pop(self.task) else {
+            return Ok(Turn::NothingLeft);
+        };
+        let (id, _) = self.take(step.step);
+        let mark = &mut self.marks[id.index()];
+        if *mark & (BY_NOVEL | DEAD) != 0 {
+            self.charge(Worker::Novel, STORE_WORK);
+            return Ok(Turn::GoOn);
+        }
+        *mark |= BY_NOVEL;
+        let mut plan = None;
+        if novelty.wants_plan(&step) {
+            let mut facts = Vec::new();
+            let state = self.visited.state(id);
+            let relaxed = self.heuristics.first_mut();
+            if let Some(Estimate::DEAD_END) =
+                relaxed.and_then(|first| first.relaxed_plan(state, &mut facts))
+            {
+                self.marks[id.index()] |= DEAD;
+                self.statistics.dead_ends += 1;
+                self.charge(Worker::Novel, STORE_WORK);
+                return Ok(Turn::GoOn);
+            }
+            plan = Some(facts);
+        }
+        self.begin_expansion(id, watch)?;
+        let state = self.visited.state(id);
+        novelty.enter(self.task, &step, state, plan);
+        let mut goal = None;
+        for &action in &self.applicable {
+            if novelty.offer(self.task, id, state, action) {
+                goal = Some(action);
+                break;
+            }
+        }
+        self.statistics.generated += self.applicable.len() as u64;
+        let own = STORE_WORK + self.applicable.len() as u64 * (LIST_WORK + QUEUE_WORK);
+        self.charge(Worker::Novel, own);
+        Ok(match goal {
+            Some(action) => Turn::Goal(self.take(Waiting { parent: id, action }).0),
+            None => Turn::GoOn,
+        })
+    }
+
     fn guided_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
         let Some(step) = self.pop_guided() else {
             // The learned worker may still have steps, unless it has none either.
@@ -593,12 +721,13 @@ impl<'a> Deferred<'a> {
         };
         self.show(id, verdict, watch);
         if !alive {
-            self.marks[id.index()] |= BY_GUIDED | BY_LEARNED | BY_TOLD;
+            self.marks[id.index()] |= BY_GUIDED | BY_LEARNED | BY_TOLD | DEAD;
             self.statistics.dead_ends += 1;
             self.charge(Worker::Guided, STORE_WORK);
             return Ok(Turn::GoOn);
         }
         self.begin_expansion(id, watch)?;
+        self.list_preferred();
         let mark = &mut self.marks[id.index()];
         let known = *mark & (lane.scored() | lane.in_parts()) == lane.scored();
         *mark |= BY_GUIDED;
@@ -648,6 +777,21 @@ impl<'a> Deferred<'a> {
             }
         }
         Ok(true)
+    }
+
+    /// Lists all preferred actions, also those that are like another one: a relaxed plan does not
+    /// know who is the first of those alike.
+    fn list_preferred(&mut self) {
+        if self.interchangeable.is_some() && self.config.preferred {
+            let listed = self.applicable.len();
+            for action in self.evaluations.iter().flat_map(|found| &found.preferred) {
+                if self.applicable[..listed].binary_search(action).is_err() {
+                    self.applicable.push(*action);
+                }
+            }
+            self.applicable.sort_unstable();
+            self.applicable.dedup();
+        }
     }
 
     /// Gives the queues of preferred actions a head start if an estimate or score is the best yet.
@@ -792,7 +936,12 @@ impl<'a> Deferred<'a> {
         self.poll(watch)?;
         self.statistics.expansions += 1;
         let generator = self.generator.as_ref().expect("built before a run");
-        generator.applicable(self.visited.state(id), &mut self.applicable);
+        let state = self.visited.state(id);
+        let actions = &mut self.applicable;
+        match &mut self.interchangeable {
+            Some(alike) => alike.applicable(self.task, generator, state, actions),
+            None => generator.applicable(state, actions),
+        }
         ask_for_room(self.visited.registry().growth(1), watch).map_err(Limit::Stopped)
     }
 }

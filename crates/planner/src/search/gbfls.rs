@@ -82,7 +82,8 @@ fn best_of(children: &[StateId], known: &[Estimate]) -> Option<StateId> {
     best.map(|(_, child)| child)
 }
 
-fn depth_limit(task: &Task, watch: &mut dyn Watch) -> usize {
+/// D = 5 h_FF(I).
+pub(super) fn depth_limit(task: &Task, watch: &mut dyn Watch) -> usize {
     // A watch that says stop says so again as soon as the search begins.
     let Ok(mut ff) = Ff::watched(task, Costs::Unit, watch) else {
         return DEPTH_WITHOUT_PLAN;

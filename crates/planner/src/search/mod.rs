@@ -11,7 +11,9 @@ mod deferred;
 mod gbfls;
 mod gbfs;
 mod kind;
+mod novelty;
 mod open;
+mod policy;
 mod queue;
 mod scorer;
 mod space;
@@ -25,6 +27,7 @@ pub use deferred::{Deferred, DeferredConfig, Finder};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
 pub use kind::{SearchKind, SearchOptions};
+pub use policy::{Policy, PolicyKey, PolicySearch, Walk, policy_search, sample};
 pub use scorer::{ChildScore, SCORER_HEADS, SuccessorScorer};
 
 /// When to give up.

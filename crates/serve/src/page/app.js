@@ -28,24 +28,25 @@ function makeTabs(names) {
 /** A page made by `homing view`: data instead of a server. */
 function showData() {
   const names = [];
+  if (DATA.runs || DATA.solves) names.push("Records");
   if (DATA.replay) names.push("Plan");
   if (DATA.races) names.push("Search");
-  if (DATA.curves) names.push("Train");
+  if (DATA.curves || DATA.trainings) names.push("Train");
   const open = makeTabs(names);
   at("version").textContent = DATA.title;
   document.title = `${DATA.title} - homing`;
   if (DATA.replay) makePlan().show(DATA.replay);
   document.querySelectorAll("#tab-search .bar, #tab-train .bar").forEach((bar) => { bar.hidden = true; });
-  if (DATA.races) {
-    const races = DATA.races.map(({ title, states }, index) => { const race = makeRace(title, COLOURS[index % COLOURS.length]); race.add(states); return race; });
-    at("races").replaceChildren(...races.map((race) => race.element));
-    window.addEventListener("resize", () => races.forEach((race) => race.paint()));
-  }
-  if (DATA.curves) {
-    const all = DATA.curves.map(({ title, steps, of }) => { const curve = makeCurve(); at("curve").append(make("h2", {}, title), curve.element); return [curve, steps, of]; });
-    all.forEach(([curve, steps, of]) => curve.add(steps, of));
-    window.addEventListener("resize", () => all.forEach(([curve]) => curve.paint()));
-  }
+  const parts = [];
+  const put = (place, part) => { at(place).append(part.element); parts.push(part); };
+  if (DATA.runs) put("records", makeRuns(DATA.runs));
+  if (DATA.solves) put("records", makeSolves(DATA.solves));
+  (DATA.races || []).forEach(({ title, states }, index) => { const race = makeRace(title, COLOURS[index % COLOURS.length]); race.add(states); put("races", race); });
+  if (DATA.trainings) put("curve", makeTrainings(DATA.trainings));
+  (DATA.curves || []).forEach(({ title, steps, of }) => { const curve = makeCurve(); at("curve").append(make("h2", {}, title)); put("curve", curve); curve.add(steps, of); });
+  const paint = () => parts.forEach((part) => part.paint());
+  window.addEventListener("resize", paint);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   open(names[0]);
 }
 

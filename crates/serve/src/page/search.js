@@ -26,19 +26,33 @@ function ticks(low, high, count = 5) {
   return list;
 }
 
-/** The frame of a chart; where a pair of values stands in it. */
-function frame({ brush, width, height }, [x0, x1], [y0, y1], xName, yName) {
+/** Powers of ten for an axis. */
+function powers(low, high) {
+  const list = [];
+  for (let value = low; value <= high; value *= 10) list.push(value);
+  return list;
+}
+
+/** A number that fits an axis. */
+const short = (value) => (value >= 1e6 ? `${value / 1e6}M` : value >= 1e4 ? `${value / 1e3}k` : value.toLocaleString("en"));
+
+/** The frame of a chart; where a pair of values stands in it. Axes may go by powers of ten. */
+function frame({ brush, width, height }, [x0, x1], [y0, y1], xName, yName, [logX, logY] = [false, false]) {
   const [left, right, top, bottom] = [52, width - 12, 12, height - 32];
-  const px = (x) => left + ((x - x0) / (x1 - x0 || 1)) * (right - left);
-  const py = (y) => bottom - ((y - y0) / (y1 - y0 || 1)) * (bottom - top);
+  const share = (value, low, high, log) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1));
+  const px = (x) => left + share(x, x0, x1, logX) * (right - left);
+  const py = (y) => bottom - share(y, y0, y1, logY) * (bottom - top);
   brush.fillStyle = colour("soft");
   brush.strokeStyle = colour("line");
   brush.lineWidth = 1;
   brush.textAlign = "center";
-  for (const x of ticks(x0, x1)) brush.fillText(x.toLocaleString("en"), px(x), bottom + 14);
+  for (const x of logX ? powers(x0, x1) : ticks(x0, x1)) {
+    const half = brush.measureText(short(x)).width / 2;
+    brush.fillText(short(x), Math.min(px(x), width - half - 2), bottom + 14);
+  }
   brush.textAlign = "right";
-  for (const y of ticks(y0, y1)) {
-    brush.fillText(y.toLocaleString("en"), left - 6, py(y) + 4);
+  for (const y of logY ? powers(y0, y1) : ticks(y0, y1)) {
+    brush.fillText(short(y), left - 6, py(y) + 4);
     brush.beginPath(); brush.moveTo(left, py(y)); brush.lineTo(right, py(y)); brush.stroke();
   }
   brush.textAlign = "center";

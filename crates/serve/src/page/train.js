@@ -1,10 +1,11 @@
 // Training, with its curve as it grows, and what a model is.
 
-/** Goals and loss over steps. */
-function makeCurve() {
+/** Goals and loss over steps; records of experiments have goals alone. */
+function makeCurve(hasLoss = true) {
   const goals = canvas(200, "Goals reached, over steps");
   const loss = canvas(200, "Loss, over steps");
-  const element = make("div", { class: "two" }, make("div", {}, make("h2", {}, "Goals"), goals.element), make("div", {}, make("h2", {}, "Loss"), loss.element));
+  const parts = [[goals, "Goals"], ...(hasLoss ? [[loss, "Loss"]] : [])];
+  const element = make("div", { class: "two" }, ...parts.map(([place, name]) => make("div", { class: "chart" }, make("h2", {}, name), place.element)));
   const steps = [];
   let of = 1;
   const chart = (place, index, tone, name) => {
@@ -20,8 +21,28 @@ function makeCurve() {
     board.brush.fillStyle = colour(tone);
     points.slice(-1).forEach((step) => { board.brush.beginPath(); board.brush.arc(px(step[0]), py(step[index]), 4, 0, 7); board.brush.fill(); });
   };
-  const paint = () => { chart(goals, 1, "c0", "goals"); chart(loss, 2, "c1", "loss"); };
+  const paint = () => { chart(goals, 1, "c0", "goals"); if (hasLoss) chart(loss, 2, "c1", "loss"); };
   return { element, add: (more, all) => { steps.push(...more); of = Math.max(all, 1); paint(); }, paint, steps };
+}
+
+/** Candidates as they were tried: pairs in order and problems solved, in percent. */
+function makeCandidates({ candidates, held_out: heldOut }) {
+  const chart = makeLines("Candidates, as they were tried", "candidate", "%", false);
+  const paint = () => chart.show(["pairs in order", "problems solved"], [
+    { group: 0, points: candidates.map((one, index) => [index + 1, 100 * one.ordered]) },
+    { group: 1, points: heldOut ? candidates.map((one, index) => [index + 1, (100 * one.solved) / heldOut]) : [] },
+  ]);
+  return { element: chart.element, paint };
+}
+
+/** The curve of a model, however it was trained; `null` where nothing is known of it. */
+function modelCurve(model, steps) {
+  if (model.candidates?.length) return makeCandidates(model);
+  const known = model.curve ?? (steps?.length ? { steps, of: steps[steps.length - 1][0] } : null);
+  if (!known) return null;
+  const curve = makeCurve(known.steps.some((step) => step[2] != null));
+  curve.add(known.steps, known.of);
+  return curve;
 }
 
 const curves = new Map();
@@ -30,22 +51,24 @@ const curves = new Map();
 function describeModel(model) {
   const rows = [["domain", model.domain], ["learner", model.learner === "nlm" ? `network, corrects h_${model.corrects}` : "counts, by ranking"], ["seed", model.seed]];
   if (model.learner === "nlm") rows.push(["problems", model.problems], ["steps", model.steps], ["goals reached", `${model.goals} in ${model.episodes} episodes`], ["last loss", model.loss.toPrecision(4)], ["parameters", model.parameters]);
-  else rows.push(["trained on", `${model.walked} problems walked through, ${model.states.toLocaleString("en")} states; ${model.too_large} too large`], ["features", model.weights], ["coverage", coverage(model)]);
-  rows.push(["predicates", model.signature.predicates.join(" ")], ["actions", model.signature.actions.join(" ")], ["trained by homing", model.revision]);
-  const parts = [make("table", { class: "rows" }, ...rows.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, String(value)))))];
+  else rows.push(["trained on", `${model.walked} problems walked through, ${model.states.toLocaleString("en")} states; ${model.too_large} too large`], ["features", model.weights]);
+  rows.push(["coverage", coverage(model)], ["predicates", model.signature.predicates.join(" ")], ["actions", model.signature.actions.join(" ")], ["trained by homing", model.revision]);
+  if (model.note) rows.push(["note", model.note]);
+  const parts = [make("div", { class: "wide" }, make("table", { class: "rows" }, ...rows.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, String(value))))))];
   if (model.candidates) {
-    parts.push(make("h2", {}, `Candidates, compared on ${model.held_out} problem${model.held_out === 1 ? "" : "s"}`), make("table", { class: "rows" },
-      make("tr", {}, ...["", "candidate", "rounds", "features", "pairs in order", "solved"].map((text) => make("th", { scope: "col" }, text))),
-      ...model.candidates.map((one) => make("tr", {}, ...[one.chosen ? "★" : "", one.name, one.rounds, one.features, `${(100 * one.ordered).toFixed(1)} %`, `${one.solved} of ${model.held_out}`].map((text) => make("td", {}, String(text)))))));
-    parts.push(make("h2", {}, "What weighs most"), make("p", { class: "small" }, "Less is better: a search strives for what is below 0."), make("table", { class: "rows" },
-      ...model.features.map((one) => make("tr", {}, make("td", {}, one.weights.map((weight) => weight.toFixed(3)).join(" ")), make("td", {}, one.text)))));
+    parts.push(make("h2", {}, `Candidates, compared on ${model.held_out} problem${model.held_out === 1 ? "" : "s"}`), table(["", "candidate", "rounds", "features", "pairs in order", "solved"],
+      model.candidates.map((one) => [one.chosen ? "★" : "", one.name, one.rounds, one.features, `${(100 * one.ordered).toFixed(1)} %`, `${one.solved} of ${model.held_out}`].map(String))));
+    parts.push(make("h2", {}, "What weighs most"), make("p", { class: "small" }, "Less is better: a search strives for what is below 0."), make("div", { class: "wide" }, make("table", { class: "rows" },
+      ...model.features.map((one) => make("tr", {}, make("td", {}, one.weights.map((weight) => weight.toFixed(3)).join(" ")), make("td", {}, one.text))))));
   }
   return parts;
 }
 
 function coverage(model) {
-  const chosen = model.candidates.find((one) => one.chosen);
-  return chosen && model.held_out ? `${chosen.solved} of ${model.held_out} problems that were kept out of the fit, by the learned order alone` : "nothing was kept out of the fit";
+  const parts = (model.evaluated ?? []).map(({ search, solved, of }) => `${solved} of ${of} with ${search}, by the records beside its file`);
+  const chosen = model.candidates?.find((one) => one.chosen);
+  if (chosen && model.held_out) parts.push(`${chosen.solved} of ${model.held_out} problems that were kept out of the fit, by the learned order alone`);
+  return parts.join("; ") || (model.candidates ? "nothing was kept out of the fit" : "not known: there are no records of evaluations beside its file");
 }
 
 /** The parts of the page for training and for models. */
@@ -103,19 +126,18 @@ function makeTraining(offer, refresh) {
   return { run };
 }
 
+let modelShown = null;
+window.addEventListener("resize", () => modelShown?.paint());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => modelShown?.paint());
+
 /** The page of a model. */
 async function showModel(name) {
   try {
     const model = await work({ job: "model", model: name });
-    const parts = describeModel(model);
-    const steps = curves.get(name);
     at("model-download").replaceChildren(...(name.startsWith("trained-") ? [make("a", { href: `/model/${name}`, download: `${name}.safetensors` }, "Download")] : []));
-    at("model-text").replaceChildren(...parts);
-    if (steps) {
-      const curve = makeCurve();
-      at("model-text").prepend(curve.element);
-      curve.add(steps, steps[steps.length - 1][0]);
-    }
+    modelShown = modelCurve(model, curves.get(name));
+    at("model-text").replaceChildren(...(modelShown ? [modelShown.element] : []), ...describeModel(model));
+    modelShown?.paint();
   } catch (error) {
     at("model-text").replaceChildren(make("p", { class: "bad" }, error.message));
   }

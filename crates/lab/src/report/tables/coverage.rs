@@ -35,10 +35,13 @@ pub(in crate::report) fn coverage(content: &Content<'_>, section: &Section<'_>) 
                 body.push_str(&NOTHING.repeat(columns.len()));
                 continue;
             };
+            let prior = paper.and_then(|paper| Some((paper, paper.prior.of(name)?)));
             let paper = paper.zip(paper::column(name));
             body.push_str(&base_cell(content, section, row, problems, paper));
             if learned {
-                body.push_str(&learned_cell(content, section, row, problems, paper));
+                let prior = prior.map(|(paper, solved)| prior_rate(paper, solved));
+                let cell = learned_cell(content, section, row, problems, paper, prior);
+                body.push_str(&cell);
             }
         }
         body.push_str("</tr>");
@@ -103,6 +106,7 @@ fn learned_cell(
     row: &Row<'_>,
     problems: usize,
     paper: Option<(&PaperDomain, usize)>,
+    prior: Option<String>,
 ) -> String {
     let Some(learned) = &row.coverage.learned else {
         return NOTHING.to_owned();
@@ -126,7 +130,7 @@ fn learned_cell(
             "<abbr title=\"both solve nearly all problems: too easy to tell them apart\">†</abbr>",
         ),
     };
-    let beside = paper.map_or(String::new(), |(paper, column)| {
+    let beside = paper.map_or(prior.unwrap_or_default(), |(paper, column)| {
         let theirs = paper.learned[column];
         let total = f64::from(paper.problems);
         let title = format!(
@@ -153,6 +157,12 @@ fn learned_cell(
     )
 }
 
+/// The paper's rate of a learned heuristic of others.
+fn prior_rate(paper: &PaperDomain, solved: u32) -> String {
+    let share = f64::from(solved) / f64::from(paper.problems);
+    format!("<small class=\"paper\">paper {}</small>", percent(share))
+}
+
 fn number(learned: &Learned) -> String {
     match learned.standard_error {
         Some(error) => format!("{} ± {}", tenths(learned.mean), tenths(error)),
@@ -171,6 +181,7 @@ pub(in crate::report) fn prior(content: &Content<'_>, section: &Section<'_>) -> 
             .rows
             .iter()
             .filter(|row| row.pair.domain == domain)
+            .filter(|row| !paper::is_prior(row.pair.heuristic))
             .filter_map(|row| {
                 let learned = row.coverage.learned.as_ref()?;
                 let share = learned.mean / row.coverage.problems.max(1) as f64;

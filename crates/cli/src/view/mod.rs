@@ -1,5 +1,7 @@
 //! `homing view`: the pictures of the page, without a server.
 
+mod records;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,7 +10,6 @@ use clap::Args;
 use homing::files::write_whole;
 use homing::input::{defines, read_bytes};
 use homing::models::AUTO;
-use homing::train::read_log;
 use homing::{ProblemSource, SearchConfig, SolveLimits, SolveRequest};
 use homing_planner::{HeuristicKind, Plan, SearchKind};
 use homing_serve::{Event, Events, Job, carry_out, replay, with_data};
@@ -20,24 +21,29 @@ use crate::input::problem_source;
 use crate::output::print;
 use crate::watch::catch_interrupts;
 
-/// Draw a plan, a search or a training as one HTML file
+use records::{is_recorded, of_records, of_solves};
+
+/// Draw a plan, a search or records as one HTML file
 ///
 /// With a problem and a plan: the plan to step through, with the state after each step. With a
 /// problem alone: greedy search with a heuristic beside the same with a model, and the plan found.
-/// With logs of `homing train --learner nlm`: goals and loss. The file needs no server and no
-/// network.
+/// With a problem and records of `homing solve --json`: those plans and searches. With records of
+/// `homing solve --json`, `evaluate` or `experiment`, or logs of `homing train --learner nlm`: what
+/// was solved, h beside H, goals and loss. The file needs no server and no network.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "homing view [OPTIONS] [DOMAIN] PROBLEM [PLAN]\n       \
-                      homing view [OPTIONS] LOGS...",
+    override_usage = "homing view [OPTIONS] [DOMAIN] PROBLEM [PLAN|RECORDS...]\n       \
+                      homing view [OPTIONS] RECORDS...",
     after_help = "Example:\n  homing view domain.pddl problem.pddl plan.txt",
     after_long_help = "Examples:\n  \
                        homing view domain.pddl problem.pddl plan.txt\n  \
                        homing view --model m.safetensors --out h.html p.pddl\n  \
-                       homing view blocks.jsonl"
+                       homing view p.pddl ff.json add.json\n  \
+                       homing view results/evaluations.jsonl"
 )]
 pub(crate) struct View {
-    /// A problem, with its domain before it and a plan behind it; or logs of training
+    /// A problem, with its domain before it and a plan or records behind it; or files and
+    /// folders of records
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
 
@@ -66,13 +72,20 @@ pub(crate) struct View {
 pub(crate) fn run(arguments: &View) -> anyhow::Result<Exit> {
     catch_interrupts();
     let files = &arguments.files;
-    let is_log = |path: &PathBuf| path.extension().is_some_and(|end| end == "jsonl");
-    let data = if files.iter().all(is_log) {
-        of_logs(files)?
-    } else if defines(&files[files.len() - 1])?.is_none() {
-        of_plan(files)?
-    } else {
-        of_searches(arguments)?
+    let mut recorded = Vec::new();
+    for file in files {
+        recorded.push(is_recorded(file)?);
+    }
+    let first = recorded.iter().position(|&is| is);
+    let data = match first {
+        Some(0) if recorded.iter().all(|&is| is) => of_records(files)?,
+        Some(0) => return Err(bad("a problem stands before its records".to_owned())),
+        Some(first) if recorded[first..].iter().all(|&is| is) => {
+            of_solves(arguments, &files[..first], &files[first..])?
+        }
+        Some(_) => return Err(bad("records stand behind all other files".to_owned())),
+        None if defines(&files[files.len() - 1])?.is_none() => of_plan(files)?,
+        None => of_searches(arguments)?,
     };
     write_whole(&arguments.out, with_data(&data).as_bytes())?;
     print(&format!("{}\n", arguments.out.display()))?;
@@ -81,35 +94,6 @@ pub(crate) fn run(arguments: &View) -> anyhow::Result<Exit> {
 
 fn bad(message: String) -> anyhow::Error {
     Failure::because(Exit::BadInput, message)
-}
-
-/// Goals and loss of runs of training.
-fn of_logs(files: &[PathBuf]) -> anyhow::Result<Value> {
-    let mut curves = Vec::new();
-    for file in files {
-        let bytes = read_bytes(file)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<_> = read_log(&text).collect();
-        let Some(last) = lines.last() else {
-            return Err(bad(format!(
-                "{} is no log of `homing train --learner nlm`; `homing report` shows records of \
-                 evaluations",
-                file.display()
-            )));
-        };
-        // As many points as a screen has room for.
-        let every = lines.len().div_ceil(1000);
-        let points = lines.chunks(every).map(|part| {
-            let losses: Vec<f64> = part.iter().filter_map(|line| line.loss).collect();
-            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-            let end = &part[part.len() - 1];
-            json!([end.step, end.goals, (!losses.is_empty()).then_some(mean)])
-        });
-        curves.push(json!({
-            "title": name(file), "of": last.step, "steps": points.collect::<Vec<_>>(),
-        }));
-    }
-    Ok(json!({"title": name(&files[0]), "curves": curves}))
 }
 
 fn name(file: &Path) -> String {

@@ -1,0 +1,146 @@
+//! The graph network with PPO, as a user meets it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::runs::{entries, homing, run};
+use crate::training::{bytes, folder};
+
+/// A few problems of two places and two cars, in `small`.
+fn small(folder: &Path) -> PathBuf {
+    let out = folder.join("small");
+    run![
+        "generate",
+        "ferry",
+        "--locations",
+        "2",
+        "--cars",
+        "2",
+        "--seeds",
+        "0..9",
+        "--out",
+        out
+    ]
+    .ends_with(0);
+    out
+}
+
+/// So little that it takes a second or two.
+const SETTINGS: [&str; 9] = [
+    "--learner",
+    "gnn",
+    "--width",
+    "16",
+    "--iterations",
+    "6",
+    "--episodes",
+    "12",
+    "--json",
+];
+
+#[test]
+fn killed_again_and_again_a_run_ends_with_the_same_bytes_on_any_number_of_threads() {
+    let folder = folder();
+    let small = small(folder.path());
+    let model = |name: &str| folder.path().join(format!("{name}.safetensors"));
+    let command = |name: &str, jobs: &str| {
+        let mut command = homing();
+        command.arg("train").args(SETTINGS);
+        command.args(["--checkpoint-every", "1", "--resume", "--jobs", jobs]);
+        command.arg("--out").arg(model(name)).arg(&small);
+        command
+    };
+    let straight = command("one", "1").output().expect("homing starts");
+    assert!(straight.status.success(), "{straight:?}");
+    let record: Value = serde_json::from_slice(&straight.stdout).expect("one object");
+    assert_eq!(record["learner"], "gnn");
+    assert_eq!(record["episodes"], 72);
+    assert_eq!(record["config"]["width"], 16);
+    let three = command("three", "3").output().expect("homing starts");
+    assert!(three.status.success(), "{three:?}");
+    assert!(bytes(model("one")) == bytes(model("three")));
+    let mut pause = 40;
+    while !model("killed").exists() {
+        let mut killed = command("killed", "2")
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("homing starts");
+        std::thread::sleep(Duration::from_millis(pause));
+        killed.kill().expect("a signal");
+        killed.wait().expect("an end");
+        // A slow machine gets there as well.
+        pause += pause / 2;
+    }
+    assert!(bytes(model("one")) == bytes(model("killed")));
+    let log = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a log");
+    assert_eq!(log("one.jsonl"), log("killed.jsonl"));
+    assert_eq!(log("one.jsonl").lines().count(), 6);
+    assert!(!entries(folder.path()).contains(&"killed.checkpoint".to_owned()));
+    let again = command("one", "1").output().expect("homing starts");
+    assert!(again.status.success(), "{again:?}");
+}
+
+#[test]
+fn its_policy_guides_searches() {
+    let folder = folder();
+    let small = small(folder.path());
+    let model = folder.path().join("m.safetensors");
+    let mut train = homing();
+    train.arg("train").args(SETTINGS).arg("--out").arg(&model);
+    let output = train.arg(&small).output().expect("homing starts");
+    assert!(output.status.success(), "{output:?}");
+    let problem = small.join("2-2-s3.pddl");
+    for search in ["gbfs-h", "gbfs-v", "gbfls-h", "gbfls-v", "gbfls-h-found"] {
+        let run = run![
+            "solve",
+            "--model",
+            model,
+            "--search",
+            search,
+            "--max-evaluations",
+            "5000",
+            "--json",
+            problem
+        ]
+        .ends_with(0);
+        let record: Value = serde_json::from_str(&run.stdout).expect("one object");
+        assert_eq!(record["outcome"], "solved", "{search}");
+        assert_eq!(record["heuristic"], "gnn");
+        assert_eq!(record["search"], search);
+        assert_eq!(record["validated"], true);
+    }
+    // It is a heuristic for the others, and they are none for these searches.
+    run!["solve", "--model", model, "--search", "gbfs", problem].ends_with(0);
+    run!["solve", "--search", "gbfs-h", problem]
+        .ends_with(33)
+        .says("guided by a policy");
+    let shown = run!["model", "show", model].ends_with(0);
+    assert!(
+        shown.stdout.contains("a graph network by PPO"),
+        "{shown:#?}"
+    );
+    let records = folder.path().join("runs.jsonl");
+    run![
+        "evaluate",
+        "--model",
+        model,
+        "--search",
+        "gbfs-h,gbfs-v-found",
+        "--max-evaluations",
+        "200",
+        "--out",
+        records,
+        problem
+    ]
+    .ends_with(0);
+    let text = std::fs::read_to_string(&records).expect("records");
+    assert_eq!(text.lines().count(), 2, "{text}");
+    run!["train", "--learner", "gnn", "--layers", "3", small]
+        .ends_with(33)
+        .says("--layers is not for --learner gnn");
+    run!["train", "--width", "3", small]
+        .ends_with(33)
+        .says("--width is for --learner gnn");
+}

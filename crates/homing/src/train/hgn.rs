@@ -1,0 +1,201 @@
+//! Training a hypergraph network: from problems to a model, with a checkpoint after every so many
+//! epochs.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use homing_lab::layout::ModelFiles;
+use homing_learner::{
+    AnyModel, Compute, HgnConfig, HgnError, HgnModel, HgnReport, HgnTrainer, ValueKind,
+};
+use homing_planner::{Stop, Task};
+use serde::{Deserialize, Serialize};
+
+use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, load_tasks};
+use crate::error::Error;
+use crate::files::write_whole;
+use crate::input::read_bytes;
+use crate::observe::{LimitWatch, Observer};
+use crate::resources::{VERSION, cpu_seconds, peak_bytes};
+
+/// How a hypergraph network is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HgnTraining {
+    /// The settings.
+    pub config: HgnConfig,
+    /// Epochs between checkpoints; 0: one is written only when the run is stopped.
+    pub checkpoint_every: u64,
+}
+
+impl Default for HgnTraining {
+    fn default() -> Self {
+        Self {
+            config: HgnConfig::default(),
+            checkpoint_every: 10,
+        }
+    }
+}
+
+/// What came of training a hypergraph network. `docs/formats.md` describes each field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HgnRecord {
+    /// The settings.
+    pub config: HgnConfig,
+    /// CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// The domain's name.
+    pub domain: String,
+    /// The model's file.
+    pub model: String,
+    /// Weights of the network.
+    pub parameters: u64,
+    /// Peak memory of the process in KiB, where the system tells.
+    pub peak_memory_kb: Option<u64>,
+    /// Problems given, those without a plan left out.
+    pub problems: u64,
+    /// Optimal plans, and the folds.
+    pub report: HgnReport,
+    /// Wall-clock seconds of the run.
+    pub seconds: f64,
+    /// The seed.
+    pub seed: u64,
+    /// The version of homing.
+    pub version: String,
+}
+
+/// What runs of all seeds have in common.
+pub(super) struct HgnSession<'a> {
+    request: &'a TrainRequest,
+    training: &'a HgnTraining,
+    tasks: Vec<Arc<Task>>,
+    observer: &'a dyn Observer,
+}
+
+fn stopped(stop: Stop) -> bool {
+    matches!(stop, Stop::Interrupted | Stop::Time | Stop::Memory)
+}
+
+impl<'a> HgnSession<'a> {
+    pub(super) fn load(
+        request: &'a TrainRequest,
+        training: &'a HgnTraining,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Error> {
+        let LoadedTasks { tasks, .. } =
+            load_tasks(&request.files, None, request.memory_limit, observer)?;
+        Ok(Self {
+            request,
+            training,
+            tasks,
+            observer,
+        })
+    }
+
+    pub(super) fn train(
+        &self,
+        files: &ModelFiles,
+        seed: u64,
+        compute: Compute,
+    ) -> Result<TrainEnd, Error> {
+        let start = Instant::now();
+        if files.model.is_dir() {
+            return Err(Error::ModelIsFolder {
+                path: files.model.clone(),
+            });
+        }
+        let checkpoint = files.checkpoint();
+        let going_on = self.request.resume && checkpoint.exists();
+        if self.request.resume
+            && !going_on
+            && let Some(model) = self.finished(&files.model, seed)
+        {
+            return Ok(TrainEnd::AlreadyThere(self.record(files, &model, start)));
+        }
+        let mut watch = LimitWatch::new(None, self.request.memory_limit, self.observer);
+        let config = &self.training.config;
+        let begun = if going_on {
+            let bytes = read_bytes(&checkpoint)?;
+            HgnTrainer::resume(&self.tasks, config, seed, compute, &mut watch, &bytes)
+        } else {
+            // Of a run that is not gone on with: a later one must not take it up.
+            let _ = std::fs::remove_file(&checkpoint);
+            HgnTrainer::new(&self.tasks, config, seed, compute, &mut watch)
+        };
+        let mut trainer = match begun {
+            Ok(trainer) => trainer,
+            // Nothing is lost: plans are found again in no time.
+            Err(HgnError::Stopped(stop)) if stopped(stop) => {
+                return Ok(TrainEnd::Stopped {
+                    steps: 0,
+                    checkpoint: going_on.then_some(checkpoint),
+                    by: stop,
+                });
+            }
+            Err(error) => return Err(self.failed(error, files)),
+        };
+        let save = |trainer: &HgnTrainer| -> Result<(), Error> {
+            write_whole(&checkpoint, &trainer.checkpoint().map_err(Error::bug)?)
+        };
+        while !trainer.is_finished() {
+            match trainer.train_epoch(&mut watch) {
+                Ok(progress) => self.observer.epoch(seed, &progress),
+                Err(by) => {
+                    self.observer.finishing();
+                    save(&trainer)?;
+                    return Ok(TrainEnd::Stopped {
+                        steps: trainer.epoch() as u64,
+                        checkpoint: Some(checkpoint),
+                        by,
+                    });
+                }
+            }
+            let every = self.training.checkpoint_every;
+            if every > 0 && (trainer.epoch() as u64).is_multiple_of(every) {
+                save(&trainer)?;
+            }
+        }
+        let model = trainer.model();
+        write_whole(&files.model, &model.to_file().map_err(Error::bug)?)?;
+        // A finished run does not need it.
+        let _ = std::fs::remove_file(&checkpoint);
+        Ok(TrainEnd::Trained(self.record(files, &model, start)))
+    }
+
+    fn failed(&self, error: HgnError, files: &ModelFiles) -> Error {
+        let checkpoint = matches!(error, HgnError::Checkpoint(_)).then(|| files.checkpoint());
+        Error::Hgn { checkpoint, error }
+    }
+
+    /// The model of this run, if it is there: it is written last.
+    fn finished(&self, path: &Path, seed: u64) -> Option<HgnModel> {
+        let bytes = std::fs::read(path).ok()?;
+        match AnyModel::from_file(&bytes).ok()? {
+            AnyModel::Hgn(model)
+                if model.header.config == self.training.config && model.header.seed == seed =>
+            {
+                Some(*model)
+            }
+            _ => None,
+        }
+    }
+
+    fn record(&self, files: &ModelFiles, model: &HgnModel, start: Instant) -> TrainRecord {
+        let header = &model.header;
+        debug_assert_eq!(header.kind, ValueKind::Hgn);
+        TrainRecord::Hgn(Box::new(HgnRecord {
+            config: header.config.clone(),
+            cpu_seconds: cpu_seconds(),
+            domain: header.domain.clone(),
+            model: files.model.display().to_string(),
+            parameters: model.parameter_count() as u64,
+            peak_memory_kb: peak_bytes().map(|bytes| bytes / 1024),
+            problems: self.tasks.len() as u64,
+            report: header.report.clone(),
+            seconds: start.elapsed().as_secs_f64(),
+            seed: header.seed,
+            version: VERSION.to_owned(),
+        }))
+    }
+}

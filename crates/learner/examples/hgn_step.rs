@@ -1,0 +1,82 @@
+//! Times one training step and one evaluation of a hypergraph network, and writes the graph and the
+//! weights for another program to do the same: `dev/peers/hgn_torch.py`.
+//!
+//!     cargo run --release -p homing-learner --example hgn_step -- DOMAIN PROBLEM OUT.json
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use homing_learner::{HgnConfig, HgnProbe, Simd};
+use homing_pddl::{Source, read_problem};
+use homing_planner::ground;
+
+/// CPU seconds of this thread.
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
+    nanoseconds.unwrap_or(0.0_f64) / 1e9
+}
+
+/// The least of five times, each the mean of as many calls as take a fifth of a second.
+fn time(mut call: impl FnMut()) -> f64 {
+    call();
+    let mut least = f64::INFINITY;
+    for _ in 0..5 {
+        let (start, mut calls) = (cpu(), 0);
+        while cpu() - start < 0.2 {
+            call();
+            calls += 1;
+        }
+        least = least.min((cpu() - start) / f64::from(calls));
+    }
+    least
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [domain, problem, out] = &arguments[..] else {
+        return Err("usage: hgn_step DOMAIN PROBLEM OUT.json".into());
+    };
+    let source = |path: &str| -> std::io::Result<Source> {
+        Ok(Source::new(path, std::fs::read(Path::new(path))?))
+    };
+    let (problem, messages) = read_problem(&source(domain)?, &source(problem)?);
+    let problem = problem.ok_or_else(|| messages.to_string())?;
+    let task = Arc::new(ground(&Arc::new(problem), &mut ())?);
+    // A start whose output is above 0, so that gradients are.
+    let mut seed = 0;
+    let mut probe = loop {
+        let config = HgnConfig::default();
+        let mut probe = HgnProbe::new(Arc::clone(&task), &config, seed, Simd::best());
+        if probe.evaluate() > 0.0 {
+            break probe;
+        }
+        seed += 1;
+    };
+    let label = 10.0;
+    let (loss, gradient) = probe.gradient(label);
+    let norm = gradient.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>();
+    let mut described = probe.describe();
+    described["estimate"] = probe.evaluate().into();
+    described["loss"] = loss.into();
+    described["gradient_norm"] = norm.sqrt().into();
+    described["label"] = label.into();
+    let evaluation = time(|| {
+        std::hint::black_box(probe.evaluate());
+    });
+    let step = time(|| {
+        std::hint::black_box(probe.step(label));
+    });
+    described["evaluation_cpu_seconds"] = evaluation.into();
+    described["step_cpu_seconds"] = step.into();
+    std::fs::write(out, described.to_string())?;
+    eprintln!(
+        "{} nodes, {} edges: evaluation {:.3} ms, training step {:.3} ms of CPU",
+        described["nodes"],
+        described["edges"],
+        evaluation * 1e3,
+        step * 1e3
+    );
+    Ok(())
+}

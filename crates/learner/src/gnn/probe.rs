@@ -1,0 +1,181 @@
+//! A window for measurements: the states of one iteration as plain numbers, for whoever computes the
+//! same elsewhere, and one update and one evaluation of them alone. Hidden from the documentation,
+//! and used by `examples/gnn_peer.rs` only.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::draw::{Batch, Drawer};
+use super::episodes::Step;
+use super::evaluate::Evaluator;
+use super::ppo::GnnTrainer;
+
+/// Arity, predicate, sign, objects.
+pub type PlainEffect = (usize, usize, f32, u32, u32);
+
+/// A state: features in full, actions as lists of effects.
+#[derive(Serialize)]
+pub struct PlainGraph {
+    /// Of the graph.
+    pub global: Vec<f32>,
+    /// By node.
+    pub nodes: Vec<Vec<f32>>,
+    /// Sources, targets and features of all edges.
+    pub edges: (Vec<u32>, Vec<u32>, Vec<Vec<f32>>),
+    /// By action, its effects: arity, predicate, sign, objects.
+    pub actions: Vec<Vec<PlainEffect>>,
+    /// The action taken.
+    pub pick: usize,
+    /// log π of it then.
+    pub log: f32,
+    /// What the step is worth.
+    pub worth: f32,
+    /// V then.
+    pub value: f32,
+}
+
+/// The steps of an iteration that was played and not learnt from.
+pub struct Probe<'a, 't> {
+    trainer: &'a mut GnnTrainer<'t>,
+    /// The problem, the step, its worth.
+    steps: Vec<(usize, Step, f32)>,
+}
+
+impl<'a, 't> Probe<'a, 't> {
+    /// Plays an iteration and keeps its first steps.
+    pub fn new(trainer: &'a mut GnnTrainer<'t>, most: usize) -> Self {
+        let episodes = trainer.episodes(&|| false).expect("they can be read");
+        let mut steps = Vec::new();
+        for episode in episodes {
+            let worths = trainer.config.returns(episode.steps.len(), episode.solved);
+            let ground = episode.ground;
+            let each = episode.steps.into_iter().zip(worths);
+            steps.extend(each.map(|(step, worth)| (ground, step, worth)));
+        }
+        steps.truncate(most);
+        Self { trainer, steps }
+    }
+
+    /// The states as plain numbers.
+    pub fn graphs(&self) -> Vec<PlainGraph> {
+        let each = self.steps.iter();
+        each.map(|(ground, step, worth)| self.graph(*ground, step, *worth))
+            .collect()
+    }
+
+    fn graph(&self, ground: usize, step: &Step, worth: f32) -> PlainGraph {
+        let network = self.trainer.network();
+        let parameters = self.trainer.parameters.as_slice().into();
+        let simd = self.trainer.compute().simd;
+        // For its kinds alone.
+        let mut evaluator = Evaluator::new(Arc::clone(network), parameters, simd);
+        let mut batch = Batch::default();
+        let task = self.trainer.grounds[ground].task;
+        let mut drawer = Drawer::new(task, &network.shape).expect("it was read before");
+        let kinds = &mut evaluator.kinds;
+        drawer.draw(&step.before, &step.state, &step.actions, kinds, &mut batch);
+        let nodes = batch.nodes.items.iter().map(|&kind| {
+            let mut row = Vec::new();
+            kinds.nodes.append_dense(kind, &mut row);
+            row
+        });
+        let nodes: Vec<Vec<f32>> = nodes.collect();
+        let mut edges = (Vec::new(), Vec::new(), Vec::new());
+        let mut class = 0;
+        for source in 0..batch.classes.len() {
+            for &combination in batch.classes.list(source) {
+                let (_, edge) = kinds.combinations[combination as usize];
+                for &target in batch.members.list(class) {
+                    let mut row = Vec::new();
+                    kinds.edges.append_dense(edge, &mut row);
+                    edges.0.push(source as u32);
+                    edges.1.push(target);
+                    edges.2.push(row);
+                }
+                class += 1;
+            }
+        }
+        let actions = (0..batch.effects.len()).map(|action| {
+            let effects = batch.effects.list(action).iter();
+            let plain = effects.map(|effect| {
+                let sign = if effect.adds { 1.0 } else { -1.0 };
+                let (x, y) = effect.ends;
+                (effect.arity, effect.at, sign, x, y)
+            });
+            plain.collect()
+        });
+        PlainGraph {
+            global: batch.globals.clone(),
+            nodes,
+            edges,
+            actions: actions.collect(),
+            pick: step.pick,
+            log: step.log,
+            worth,
+            value: step.value,
+        }
+    }
+
+    /// The parameters by name, each with its shape.
+    pub fn parameters(&self) -> Vec<(String, [usize; 2], Vec<f32>)> {
+        let named = self.trainer.network().layout.named().iter();
+        let values = &self.trainer.parameters;
+        let each = named.map(|named| {
+            let matrix = named.matrix;
+            let values = values[matrix.range()].to_vec();
+            (
+                named.name.clone(),
+                [matrix.rows(), matrix.columns()],
+                values,
+            )
+        });
+        each.collect()
+    }
+
+    /// Draws the states for [`update`](Self::update), once.
+    pub fn gather(&self) -> Gathered {
+        let steps: Vec<_> = self.steps.iter().map(|(g, s, w)| (*g, s, *w)).collect();
+        Gathered(self.trainer.chunks_of(&steps))
+    }
+
+    /// One update: forward, backward, Adam. The mean of the squared error of V before it.
+    pub fn update(&mut self, gathered: &Gathered) -> f64 {
+        let error = self
+            .trainer
+            .update(&gathered.0, &|| false)
+            .expect("it is finite");
+        error.value_error / self.steps.len() as f64
+    }
+
+    /// The network on all states without a tape, `at_once` at a time; the sum of the values and
+    /// that of the logits. Drawing is part of it.
+    pub fn evaluate(&self, at_once: usize) -> (f64, f64) {
+        let network = self.trainer.network();
+        let parameters = self.trainer.parameters.as_slice().into();
+        let simd = self.trainer.compute().simd;
+        let mut evaluator = Evaluator::new(Arc::clone(network), parameters, simd);
+        let mut batch = Batch::default();
+        let (mut logits, mut values) = (Vec::new(), Vec::new());
+        let mut sums = (0.0, 0.0);
+        let mut drawers: std::collections::HashMap<usize, Drawer<'_>> = Default::default();
+        for some in self.steps.chunks(at_once) {
+            batch.clear();
+            for (ground, step, _) in some {
+                let drawer = drawers.entry(*ground).or_insert_with(|| {
+                    let task = self.trainer.grounds[*ground].task;
+                    Drawer::new(task, &network.shape).expect("it was read before")
+                });
+                let kinds = &mut evaluator.kinds;
+                drawer.draw(&step.before, &step.state, &step.actions, kinds, &mut batch);
+            }
+            evaluator.evaluate(&batch, &mut logits, &mut values);
+            sums.0 += values.iter().map(|&x| f64::from(x)).sum::<f64>();
+            sums.1 += logits.iter().map(|&x| f64::from(x)).sum::<f64>();
+        }
+        sums
+    }
+}
+
+/// States drawn for the tape.
+pub struct Gathered(Vec<super::ppo::Chunk>);

@@ -1,0 +1,276 @@
+//! Derivatives, from the end of the tape to its beginning.
+
+use homing_nlm::{multiply_add, transposed_multiply_add};
+
+use crate::layout::Matrix;
+use crate::segments::NONE;
+use crate::tape::{Map, Onto, Op, Tape, Var, add_row, row_of, softmax, surrogates};
+
+/// The derivatives by each matrix of the tape; empty where nothing has come yet.
+struct Slopes(Vec<Vec<f32>>);
+
+impl Tape<'_> {
+    /// Adds to `gradient` the derivative, by each parameter, of the sum over `outputs` of the sum
+    /// of all its entries times its weight.
+    ///
+    /// # Panics
+    ///
+    /// If the gradient has not the length of the parameters.
+    pub fn backward(&mut self, outputs: &[(Var, f32)], gradient: &mut [f32]) {
+        assert_eq!(gradient.len(), self.parameters.len(), "the gradient");
+        let mut slopes = Slopes(vec![Vec::new(); self.nodes.len()]);
+        for &(output, weight) in outputs {
+            if self.nodes[output.0].learns {
+                for slope in self.slope_of(&mut slopes, output).unwrap_or_default() {
+                    *slope += weight;
+                }
+            }
+        }
+        for at in (0..self.nodes.len()).rev() {
+            let slope = std::mem::take(&mut slopes.0[at]);
+            if !slope.is_empty() {
+                self.pass_on(at, &slope, &mut slopes, gradient);
+                self.buffers.give(slope);
+            }
+        }
+    }
+
+    /// Where derivatives by a matrix are added up; `None` if no parameter has a part in it.
+    fn slope_of<'s>(&mut self, slopes: &'s mut Slopes, var: Var) -> Option<&'s mut [f32]> {
+        let node = &self.nodes[var.0];
+        if !node.learns {
+            return None;
+        }
+        let slope = &mut slopes.0[var.0];
+        if slope.is_empty() {
+            *slope = self.buffers.zeros(node.values.len());
+        }
+        Some(slope)
+    }
+
+    fn add_slope(&mut self, var: Var, dy: &[f32], slopes: &mut Slopes) {
+        if let Some(dx) = self.slope_of(slopes, var) {
+            add_row(dx, dy);
+        }
+    }
+
+    /// From the derivative by one matrix to those by what it was made of.
+    fn pass_on(&mut self, at: usize, dy: &[f32], slopes: &mut Slopes, gradient: &mut [f32]) {
+        // Taken out for the time: what it names is on the tape too.
+        let op = std::mem::replace(&mut self.nodes[at].op, Op::Input);
+        let columns = self.nodes[at].columns;
+        match &op {
+            Op::Input => {}
+            Op::Parameter(matrix) => add_row(&mut gradient[matrix.range()], dy),
+            Op::Linear { parts, onto } => {
+                match onto {
+                    Onto::Zeros => {}
+                    Onto::Bias(bias) => {
+                        let sum = &mut gradient[bias.range()];
+                        dy.chunks_exact(columns).for_each(|row| add_row(sum, row));
+                    }
+                    Onto::Sum(sum) => self.add_slope(*sum, dy, slopes),
+                }
+                for &(x, weight) in parts {
+                    self.linear_part(x, weight, dy, slopes, gradient);
+                }
+            }
+            Op::Add(a, b) => {
+                self.add_slope(*a, dy, slopes);
+                self.add_slope(*b, dy, slopes);
+            }
+            Op::Map(map, x) => self.mapped(*map, *x, at, dy, slopes),
+            Op::GatherSum(parts, onto) => {
+                if let Some(sum) = onto {
+                    self.add_slope(*sum, dy, slopes);
+                }
+                for (x, index) in parts {
+                    if let Some(dx) = self.slope_of(slopes, *x) {
+                        for (dy, &row) in dy.chunks_exact(columns).zip(index.iter()) {
+                            if row != NONE {
+                                add_row(&mut dx[row as usize * columns..][..columns], dy);
+                            }
+                        }
+                    }
+                }
+            }
+            Op::SegmentSum(x, segments) => {
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                for (dy, rows) in dy.chunks_exact(columns).zip(segments.iter()) {
+                    for &row in rows {
+                        add_row(&mut dx[row as usize * columns..][..columns], dy);
+                    }
+                }
+            }
+            Op::SegmentMean(x, segments) => {
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                for (dy, rows) in dy.chunks_exact(columns).zip(segments.iter()) {
+                    let share = 1.0 / rows.len().max(1) as f32;
+                    for &row in rows {
+                        add_scaled(&mut dx[row as usize * columns..][..columns], dy, share);
+                    }
+                }
+            }
+            Op::SegmentMax(x, winners) => {
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                for (place, (&row, dy)) in winners.iter().zip(dy).enumerate() {
+                    if row != NONE {
+                        dx[row as usize * columns + place % columns] += dy;
+                    }
+                }
+            }
+            Op::SegmentSoftmax(..) | Op::LogSoftmaxPick(..) => {
+                self.softmaxes(&op, at, dy, slopes);
+            }
+            Op::ScaleRows(x, factors) => {
+                self.scaled_rows(*x, *factors, dy, slopes);
+            }
+            Op::RowDot(a, b) => {
+                for (&x, other) in [(a, b), (b, a)] {
+                    let columns = self.nodes[x.0].columns;
+                    let Some(dx) = self.slope_of(slopes, x) else {
+                        continue;
+                    };
+                    let other = self.nodes[other.0].values.chunks_exact(columns);
+                    for ((dx, other), &dy) in dx.chunks_exact_mut(columns).zip(other).zip(dy) {
+                        add_scaled(dx, other, dy);
+                    }
+                }
+            }
+            Op::SquaredError(x, targets) => {
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                let values = self.nodes[x.0].values.iter().zip(targets.iter());
+                for ((dx, (x, target)), dy) in dx.iter_mut().zip(values).zip(dy) {
+                    *dx += 2.0 * (x - target) * dy;
+                }
+            }
+            Op::ClippedSurrogate {
+                log,
+                old,
+                advantage,
+                clip,
+            } => {
+                let dx = self.slope_of(slopes, *log).unwrap_or_default();
+                let values = self.nodes[log.0].values.iter();
+                let data = values.zip(old.iter()).zip(advantage.iter());
+                for ((dx, ((log, old), a)), dy) in dx.iter_mut().zip(data).zip(dy) {
+                    let (free, held) = surrogates(*log, *old, *a, *clip);
+                    // The derivative of exp is itself; what is held at its bound has none.
+                    if free <= held {
+                        *dx -= free * dy;
+                    }
+                }
+            }
+        }
+        self.nodes[at].op = op;
+    }
+
+    /// dW += xᵀ dy and dx += dy Wᵀ.
+    fn linear_part(
+        &mut self,
+        x: Var,
+        weight: Matrix,
+        dy: &[f32],
+        slopes: &mut Slopes,
+        gradient: &mut [f32],
+    ) {
+        let (rows, inputs) = (self.nodes[x.0].rows, self.nodes[x.0].columns);
+        let outputs = weight.columns();
+        transposed_multiply_add(
+            self.simd,
+            &self.nodes[x.0].values,
+            dy,
+            &mut gradient[weight.range()],
+            [inputs, rows, outputs],
+        );
+        if !self.nodes[x.0].learns {
+            return;
+        }
+        let simd = self.simd;
+        let mut turned = self.buffers.zeros(weight.range().len());
+        for (i, row) in self.parameters[weight.range()]
+            .chunks_exact(outputs)
+            .enumerate()
+        {
+            for (j, &w) in row.iter().enumerate() {
+                turned[j * inputs + i] = w;
+            }
+        }
+        if let Some(dx) = self.slope_of(slopes, x) {
+            multiply_add(simd, dy, &turned, dx, [rows, outputs, inputs]);
+        }
+        self.buffers.give(turned);
+    }
+
+    fn mapped(&mut self, map: Map, x: Var, at: usize, dy: &[f32], slopes: &mut Slopes) {
+        let dx = self.slope_of(slopes, x).unwrap_or_default();
+        let (x, y) = (&self.nodes[x.0].values, &self.nodes[at].values);
+        let all = dx.iter_mut().zip(dy).zip(x.iter().zip(y));
+        match map {
+            Map::LeakyRelu(slope) => {
+                all.for_each(|((dx, dy), (x, _))| *dx += if *x > 0.0 { *dy } else { slope * dy });
+            }
+            Map::Tanh => all.for_each(|((dx, dy), (_, y))| *dx += dy * (1.0 - y * y)),
+            Map::Sigmoid => all.for_each(|((dx, dy), (_, y))| *dx += dy * y * (1.0 - y)),
+            Map::Exp => all.for_each(|((dx, dy), (_, y))| *dx += dy * y),
+            Map::Ln => all.for_each(|((dx, dy), (x, _))| *dx += dy / x),
+            Map::Scale(factor) => all.for_each(|((dx, dy), _)| *dx += factor * dy),
+        }
+    }
+
+    fn softmaxes(&mut self, op: &Op, at: usize, dy: &[f32], slopes: &mut Slopes) {
+        match op {
+            Op::SegmentSoftmax(x, segments) => {
+                let columns = self.nodes[at].columns;
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                let y = &self.nodes[at].values;
+                for list in segments.iter() {
+                    for column in 0..columns {
+                        let at = |row: &u32| *row as usize * columns + column;
+                        let mean: f32 = list.iter().map(|row| y[at(row)] * dy[at(row)]).sum();
+                        for row in list {
+                            dx[at(row)] += y[at(row)] * (dy[at(row)] - mean);
+                        }
+                    }
+                }
+            }
+            Op::LogSoftmaxPick(x, segments, picks) => {
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                let values = &self.nodes[x.0].values;
+                let mut powers = Vec::new();
+                for ((list, &pick), &dy) in segments.iter().zip(picks.iter()).zip(dy) {
+                    let all = list.iter().map(|&row| values[row as usize]);
+                    let total = softmax(all, &mut powers).1;
+                    for (row, power) in list.iter().zip(&powers) {
+                        dx[*row as usize] -= dy * (power / total) as f32;
+                    }
+                    dx[list[pick as usize] as usize] += dy;
+                }
+            }
+            _ => unreachable!("the two softmaxes"),
+        }
+    }
+
+    fn scaled_rows(&mut self, x: Var, factors: Var, dy: &[f32], slopes: &mut Slopes) {
+        let columns = self.nodes[x.0].columns;
+        if let Some(dx) = self.slope_of(slopes, x) {
+            let rows = dx.chunks_exact_mut(columns).zip(dy.chunks_exact(columns));
+            for ((dx, dy), &factor) in rows.zip(&self.nodes[factors.0].values) {
+                add_scaled(dx, dy, factor);
+            }
+        }
+        if let Some(df) = self.slope_of(slopes, factors) {
+            let values = &self.nodes[x.0].values;
+            for (row, (df, dy)) in df.iter_mut().zip(dy.chunks_exact(columns)).enumerate() {
+                let x = row_of(values, columns, row as u32);
+                *df += x.iter().zip(dy).map(|(x, dy)| x * dy).sum::<f32>();
+            }
+        }
+    }
+}
+
+fn add_scaled(to: &mut [f32], from: &[f32], factor: f32) {
+    for (to, x) in to.iter_mut().zip(from) {
+        *to += factor * x;
+    }
+}
