@@ -16,8 +16,8 @@ use workload::{blocks, least_cpu_seconds, naive_flops, peak_flops, states, succe
 enum Work {
     /// Forward, backward, Adam and the preparation of the new weights.
     Train,
-    /// What a step of training does: new weights are prepared, the values of `count` states are computed with them, then the
-    /// gradient over the first tenth of these states, and Adam.
+    /// What a step of training does: new weights are prepared, the values of `count` states are
+    /// computed with them, then the gradient over the first tenth of these states, and Adam.
     Step,
     Forward,
     /// Forward, the successors of one state.

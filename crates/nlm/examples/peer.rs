@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for objects in [6, 12] {
         let all = states(objects, 250, 5);
         let batch: Vec<&Structure> = all.iter().collect();
-        // Gradients alone, and a step of training: values of all states with the same weights first.
+        // Gradients alone, and a step of training: first values of all states with these weights.
         for (work, values) in [("train", false), ("step", true)] {
             let seconds = least_cpu_seconds(1.0, || {
                 let prepared = nlm.prepare(&weights, simd);

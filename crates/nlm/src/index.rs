@@ -1,7 +1,6 @@
-//! Where tuples lie when features are in lanes.
-
-use crate::kernels::orbit_rows::Pairs;
-use crate::kernels::triples::Orbits;
+//! Where objects, pairs and orbits lie when features are in lanes.
+//!
+//! The kernels rely on it: fields are private, and whatever it gives is within the counts it gives.
 
 /// The rows of a structure with so many objects, and of a group of such structures, one
 /// structure after the other.
@@ -10,31 +9,30 @@ use crate::kernels::triples::Orbits;
 /// 2p for (a, b) and 2p + 1 for (b, a). Both rows of (a, a) hold the same tuple.
 #[derive(Debug)]
 pub(crate) struct Index {
-    pub(crate) objects: usize,
-    pub(crate) distinct: bool,
+    objects: usize,
+    distinct: bool,
     /// The structures of a group.
-    pub(crate) group: usize,
+    group: usize,
     /// How many rows each arity has, of one structure.
     rows: [usize; 3],
     /// The objects of each pair of the group.
-    pub(crate) ends: Vec<[u32; 2]>,
+    ends: Vec<[u32; 2]>,
     /// The structure of each object of the group.
-    pub(crate) owners: Vec<u32>,
+    owners: Vec<u32>,
     starts: Vec<usize>,
     objects_in_order: Vec<u32>,
     /// `[x][y]`: the row of (x, y); 0 for (x, x) with `distinct`.
-    pub(crate) row_of: Vec<u32>,
+    row_of: Vec<u32>,
     /// `[x][other object]`: the rows of the pairs (x, ·), for the objects of the group.
     pair_members: Vec<u32>,
 }
 
 impl Index {
     pub(crate) fn new(objects: usize, distinct: bool, group: usize) -> Self {
-        let orbits = Orbits { objects, distinct };
         let mut starts = Vec::with_capacity(objects);
         let mut ends: Vec<[u32; 2]> = Vec::new();
         for a in 0..objects {
-            let first = orbits.after(a);
+            let first = a + usize::from(distinct);
             starts.push(ends.len().wrapping_sub(first));
             ends.extend((first..objects).map(|b| [a as u32, b as u32]));
         }
@@ -94,18 +92,41 @@ impl Index {
         !self.distinct || self.objects >= 3
     }
 
-    pub(crate) fn orbits(&self) -> Orbits {
-        Orbits {
+    pub(crate) fn pairs(&self) -> Pairs<'_> {
+        Pairs {
             objects: self.objects,
             distinct: self.distinct,
+            starts: &self.starts,
+            rows: self.rows[2],
         }
     }
 
-    pub(crate) fn pairs(&self) -> Pairs<'_> {
-        Pairs {
-            orbits: self.orbits(),
-            starts: &self.starts,
-        }
+    pub(crate) fn objects(&self) -> usize {
+        self.objects
+    }
+
+    pub(crate) fn distinct(&self) -> bool {
+        self.distinct
+    }
+
+    /// How many structures a group has.
+    pub(crate) fn group(&self) -> usize {
+        self.group
+    }
+
+    /// The objects of each pair of the group.
+    pub(crate) fn ends(&self) -> &[[u32; 2]] {
+        &self.ends
+    }
+
+    /// The structure of each object of the group.
+    pub(crate) fn owners(&self) -> &[u32] {
+        &self.owners
+    }
+
+    /// `[x][y]`: the row of (x, y); 0 for (x, x) with `distinct`.
+    pub(crate) fn row_of(&self) -> &[u32] {
+        &self.row_of
     }
 
     /// The row of a pair (x, y).
@@ -132,6 +153,105 @@ impl Index {
         match n {
             1 => &self.objects_in_order,
             _ => &self.pair_members,
+        }
+    }
+}
+
+/// The pairs and orbits of one structure, in the order they are stored.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs<'a> {
+    objects: usize,
+    distinct: bool,
+    /// The pair (x, x) would have the index `starts[x] + x`, whether it exists or not.
+    starts: &'a [usize],
+    rows: usize,
+}
+
+impl Pairs<'_> {
+    pub(crate) fn objects(&self) -> usize {
+        self.objects
+    }
+
+    /// How many rows the pairs have.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many orbits there are: multisets (x <= y <= z), or sets (x < y < z).
+    pub(crate) fn orbits(&self) -> usize {
+        let n = self.objects;
+        if self.distinct {
+            n * n.saturating_sub(1) * n.saturating_sub(2) / 6
+        } else {
+            n * (n + 1) * (n + 2) / 6
+        }
+    }
+
+    /// The first object that may come after x.
+    #[inline(always)]
+    pub(crate) fn after(&self, x: usize) -> usize {
+        x + usize::from(self.distinct)
+    }
+
+    /// The index of the pair a <= b.
+    #[inline(always)]
+    pub(crate) fn index(&self, a: usize, b: usize) -> usize {
+        self.starts[a].wrapping_add(b)
+    }
+
+    /// The rows xy, xz, yx, yz, zx, zy.
+    #[inline(always)]
+    pub(crate) fn six_rows(&self, x: usize, y: usize, z: usize) -> [usize; 6] {
+        let [xy, xz, yz] = [(x, y), (x, z), (y, z)].map(|(a, b)| 2 * self.index(a, b));
+        [xy, xz, xy + 1, yz, xz + 1, yz + 1]
+    }
+
+    /// The place of the orbit (x <= y <= z), or (x < y < z) with `distinct`, in the order of
+    /// storage.
+    pub(crate) fn orbit(&self, [x, y, z]: [usize; 3]) -> usize {
+        let skip = usize::from(self.distinct);
+        let left = |x: usize| self.objects - x - skip;
+        let pairs = |n: usize| n * (n + 1 - 2 * skip.min(n)) / 2;
+        let before_x: usize = (0..x).map(|x| pairs(left(x))).sum();
+        let before_y: usize = (x + skip..y).map(left).sum();
+        before_x + before_y + z - y - skip
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernels go by these without looking.
+    #[test]
+    fn pairs_and_orbits_are_counted_in_the_order_of_the_kernels() {
+        for distinct in [false, true] {
+            for objects in 1..7 {
+                let index = Index::new(objects, distinct, 2);
+                let pairs = index.pairs();
+                let (mut orbit, mut pair) = (0, 0);
+                for x in 0..objects {
+                    for y in pairs.after(x)..objects {
+                        assert_eq!(pairs.index(x, y), pair);
+                        pair += 1;
+                        for z in pairs.after(y)..objects {
+                            assert_eq!(pairs.orbit([x, y, z]), orbit);
+                            assert!(
+                                pairs
+                                    .six_rows(x, y, z)
+                                    .iter()
+                                    .all(|&row| row < pairs.rows())
+                            );
+                            orbit += 1;
+                        }
+                    }
+                }
+                assert_eq!((pairs.orbits(), pairs.rows()), (orbit, 2 * pair));
+                for n in 1..=2 {
+                    let most = index.members(n).iter().max();
+                    assert!(most.is_none_or(|&row| (row as usize) < index.group_rows(n)));
+                }
+            }
         }
     }
 }

@@ -36,32 +36,33 @@
 //! ```
 
 mod adam;
-mod bits;
-mod buffer;
+mod by_tuple;
+mod classes;
 mod config;
-mod engine;
-mod features;
-mod gradient;
+mod gradients_by_class;
 mod index;
+mod inputs;
+mod interner;
 #[allow(unsafe_code)] // vector instructions on raw pointers
 mod kernels;
 mod nlm;
-mod object_order;
 mod params;
 mod plan;
 mod prepared;
 mod random;
 pub mod reference;
 mod simd;
+#[cfg(test)]
+mod small_cases;
 mod structure;
-mod tuples;
 mod twins;
+mod values_by_class;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
 pub use kernels::product::{multiply_add, transposed_multiply_add};
 #[doc(hidden)]
-pub use nlm::Layout;
+pub use nlm::Way;
 pub use nlm::{Nlm, Prepared, Workspace};
 pub use params::ParamView;
 pub use random::SplitMix64;

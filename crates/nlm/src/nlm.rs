@@ -1,15 +1,16 @@
 //! The network: its shape, its prepared weights, and how batches run.
 
+use crate::by_tuple::{self, ByTuple, Task};
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
-use crate::engine::{self, Engine, Group};
-use crate::features::{FeatureEngine, Job};
-use crate::gradient::{Batch, GradientEngine, Shape, Transposed, transpose};
+use crate::gradients_by_class::{Batch, GradientsByClass, Shape, Transposed, transpose};
+use crate::kernels::Level;
 use crate::params::{ParamLayout, ParamView};
 use crate::plan::Plan;
 use crate::prepared::{self, ComposeWeights};
 use crate::simd::Simd;
 use crate::structure::{InputError, Structure, check_batch};
 use crate::twins;
+use crate::values_by_class::{self, Job, ValuesByClass};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -77,7 +78,7 @@ impl Nlm {
     /// If the processor does not support `simd`, or the buffer has not
     /// [`Nlm::parameter_count`] entries.
     pub fn prepare(&self, parameters: &[f32], simd: Simd) -> Prepared {
-        assert!(simd.supported(), "this processor does not support {simd}");
+        let level = Level::new(simd);
         assert_eq!(
             parameters.len(),
             self.parameter_count(),
@@ -91,10 +92,10 @@ impl Nlm {
             weights: prepared::prepare(&self.inner.plan, parameters),
             parameters: parameters.to_vec(),
             transposed: OnceLock::new(),
-            for_states: OnceLock::new(),
-            simd,
+            by_tuple: OnceLock::new(),
+            level,
             twins: true,
-            layout: Layout::Quickest,
+            way: Way::Quickest,
         }
     }
 
@@ -110,33 +111,35 @@ impl Nlm {
 /// Buffers the kernels work in, one set a thread. Reuse it: allocation and
 /// index tables are a large part of a small batch.
 pub struct Workspace {
-    engines: Vec<Engines>,
+    ways: Vec<Ways>,
 }
 
-/// The engines of one thread.
+/// The ways a network can be computed, with the tensors of one thread.
 #[derive(Default)]
-struct Engines {
-    states: Engine,
-    features: FeatureEngine,
-    gradient: GradientEngine,
+struct Ways {
+    values_by_class: ValuesByClass,
+    gradients_by_class: GradientsByClass,
+    by_tuple: ByTuple,
+}
+
+impl Ways {
+    fn bytes(&self) -> usize {
+        self.values_by_class.bytes() + self.gradients_by_class.bytes() + self.by_tuple.bytes()
+    }
 }
 
 impl Workspace {
     /// Room for `threads` threads (at least one). The number never changes a
     /// result, only who computes it.
     pub fn new(threads: usize) -> Self {
-        let mut engines = Vec::new();
-        engines.resize_with(threads.max(1), Engines::default);
-        Self { engines }
+        let mut ways = Vec::new();
+        ways.resize_with(threads.max(1), Ways::default);
+        Self { ways }
     }
 
     /// Bytes held by the tensors of the busiest thread.
     pub fn bytes_per_thread(&self) -> usize {
-        self.engines
-            .iter()
-            .map(|e| e.states.bytes() + e.features.bytes() + e.gradient.bytes())
-            .max()
-            .unwrap_or(0)
+        self.ways.iter().map(Ways::bytes).max().unwrap_or(0)
     }
 }
 
@@ -156,25 +159,28 @@ pub struct Prepared {
     parameters: Vec<f32>,
     /// Made when a gradient is first asked for.
     transposed: OnceLock<Vec<Vec<Transposed>>>,
-    /// Made when an engine with states in lanes first needs them.
-    for_states: OnceLock<Vec<Vec<engine::ComposeWeights>>>,
-    simd: Simd,
+    /// Made when they are first needed.
+    by_tuple: OnceLock<Vec<Vec<by_tuple::Weights>>>,
+    level: Level,
     twins: bool,
-    layout: Layout,
+    way: Way,
 }
 
-/// What the lanes of a vector hold.
+/// Which way a network is computed. See `docs/nlm.md`, "Which way does my network take".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
-pub enum Layout {
-    /// One feature a lane up to arity 3, one structure a lane above.
+pub enum Way {
+    /// By class wherever classes serve.
     Quickest,
-    /// One structure a lane.
-    States,
+    /// Tuple by tuple.
+    ByTuple,
 }
 
+/// As many structures go to a thread at once.
+const GROUP: usize = 16;
+
 /// The structures of a batch, quotients where there are twins, in groups of one
-/// object count and at most one vector of lanes.
+/// object count.
 struct Groups<'a> {
     structures: Vec<Cow<'a, Structure>>,
     /// Positions in the batch.
@@ -189,7 +195,7 @@ impl Prepared {
 
     /// The instructions the kernels use.
     pub fn simd(&self) -> Simd {
-        self.simd
+        self.level.simd()
     }
 
     /// Turns the quotient by twins off or on. It is on by default; off is for
@@ -200,11 +206,11 @@ impl Prepared {
         self
     }
 
-    /// Forces what lanes hold, for tests and measurements.
+    /// Forces a way, for tests and measurements.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_layout(mut self, layout: Layout) -> Self {
-        self.layout = layout;
+    pub fn with_way(mut self, way: Way) -> Self {
+        self.way = way;
         self
     }
 
@@ -235,24 +241,24 @@ impl Prepared {
         Groups { structures, groups }
     }
 
-    fn group<'a>(&'a self, structures: &'a [&'a Structure]) -> Group<'a> {
+    fn task<'a>(&'a self, structure: &'a Structure) -> Task<'a> {
         let plan = &self.nlm.inner.plan;
-        Group {
+        Task {
             plan,
             weights: self
-                .for_states
-                .get_or_init(|| engine::prepare(plan, &self.parameters)),
-            simd: self.simd,
-            objects: structures[0].objects(),
-            structures,
+                .by_tuple
+                .get_or_init(|| by_tuple::prepare(plan, &self.parameters)),
+            level: self.level,
+            structure,
         }
     }
 
-    /// How gradients are computed by classes, if they are: the network and the structures alone decide.
+    /// How gradients are computed by classes, if they are: the network and the structures alone
+    /// decide.
     fn gradient_shape(&self, batch: &[&Structure]) -> Option<&Shape> {
         let shape = self.nlm.inner.gradient_shape.as_ref()?;
         let takes = batch.first().is_some_and(|s| shape.takes(s.objects()));
-        (takes && self.layout == Layout::Quickest).then_some(shape)
+        (takes && self.way == Way::Quickest).then_some(shape)
     }
 
     fn gradient_group<'a>(
@@ -268,7 +274,7 @@ impl Prepared {
             transposed: self
                 .transposed
                 .get_or_init(|| transpose(plan, &self.weights)),
-            simd: self.simd,
+            level: self.level,
             structures,
         }
     }
@@ -278,19 +284,21 @@ impl Prepared {
             plan: &self.nlm.inner.plan,
             weights: &self.weights,
             generation: self.generation,
-            simd: self.simd,
+            level: self.level,
             structure,
         }
     }
 
-    /// What lanes hold depends on the network alone, so that a value does not depend on the batch.
-    fn run_group(&self, engines: &mut Engines, structures: &[&Structure], values: &mut [f32]) {
-        if self.layout == Layout::States || self.nlm.config().max_arity > 3 {
-            let group = self.group(structures);
-            return engines.states.forward(&group, values, false);
+    /// Which way depends on the network alone, so that a value does not depend on the batch.
+    fn run_group(&self, ways: &mut Ways, structures: &[&Structure], values: &mut [f32]) {
+        if self.way == Way::ByTuple || !values_by_class::takes(&self.nlm.inner.plan) {
+            for (structure, value) in structures.iter().zip(values) {
+                *value = ways.by_tuple.forward(&self.task(structure));
+            }
+            return;
         }
         let job = self.job(structures[0]);
-        engines.features.evaluate(&job, structures, values);
+        ways.values_by_class.evaluate(&job, structures, values);
     }
 
     /// The value of every structure of a batch, in its order.
@@ -303,12 +311,12 @@ impl Prepared {
         workspace: &mut Workspace,
     ) -> Result<Vec<f32>, InputError> {
         check_batch(batch, &self.nlm.config().input_channels)?;
-        let all = self.groups(batch, self.twins, self.simd.lanes());
-        let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
+        let all = self.groups(batch, self.twins, GROUP);
+        let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
             let structures: Vec<&Structure> =
                 all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
             let mut values = vec![0.0; structures.len()];
-            self.run_group(engine, &structures, &mut values);
+            self.run_group(ways, &structures, &mut values);
             values
         });
         let mut values = vec![0.0; batch.len()];
@@ -344,16 +352,16 @@ impl Prepared {
         let by_classes = self.gradient_shape(batch);
         let all = match by_classes {
             Some(_) => self.groups(batch, false, Shape::group(batch[0].objects())),
-            None => self.groups(batch, false, self.simd.lanes()),
+            None => self.groups(batch, false, GROUP),
         };
         gradient.fill(0.0);
         if let (Some(shape), 1) = (by_classes, all.groups.len()) {
             // One group needs no sum of its own.
             let group = self.gradient_group(shape, batch);
-            let engine = &mut workspace.engines[0].gradient;
-            return Ok(engine.run(&group, d_value, gradient));
+            let way = &mut workspace.ways[0].gradients_by_class;
+            return Ok(way.run(&group, d_value, gradient));
         }
-        let results = in_parallel(&mut workspace.engines, all.groups.len(), |engine, g| {
+        let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
             let members = &all.groups[g];
             let structures: Vec<&Structure> =
                 members.iter().map(|&i| &*all.structures[i]).collect();
@@ -361,18 +369,19 @@ impl Prepared {
             if let Some(shape) = by_classes {
                 let group = self.gradient_group(shape, &structures);
                 let d_value = |i: usize, v| d_value(members[i], v);
-                let values = engine.gradient.run(&group, d_value, &mut partial);
+                let values = ways.gradients_by_class.run(&group, d_value, &mut partial);
                 return (values, partial);
             }
-            let group = self.group(&structures);
-            let mut values = vec![0.0; structures.len()];
-            engine.states.forward(&group, &mut values, true);
-            let d_values: Vec<f32> = members
-                .iter()
-                .zip(&values)
-                .map(|(&i, &v)| d_value(i, v))
+            let way = &mut ways.by_tuple;
+            let of = members.iter().zip(&structures);
+            let values: Vec<f32> = of
+                .map(|(&i, structure)| {
+                    let task = self.task(structure);
+                    let value = way.forward(&task);
+                    way.backward(&task, d_value(i, value), &mut partial);
+                    value
+                })
                 .collect();
-            engine.states.backward(&group, &d_values, &mut partial);
             (values, partial)
         });
         let mut values = vec![0.0; batch.len()];
@@ -388,22 +397,22 @@ impl Prepared {
     }
 }
 
-/// Runs `work(engine, i)` for i in 0..n on as many threads as there are
-/// engines, results in the order of i.
+/// Runs `work(ways, i)` for i in 0..n on as many threads as there are
+/// ways, results in the order of i.
 fn in_parallel<R: Send>(
-    engines: &mut [Engines],
+    all: &mut [Ways],
     n: usize,
-    work: impl Fn(&mut Engines, usize) -> R + Sync,
+    work: impl Fn(&mut Ways, usize) -> R + Sync,
 ) -> Vec<R> {
-    if engines.len() == 1 || n <= 1 {
-        return (0..n).map(|i| work(&mut engines[0], i)).collect();
+    if all.len() == 1 || n <= 1 {
+        return (0..n).map(|i| work(&mut all[0], i)).collect();
     }
     let next = AtomicUsize::new(0);
     let mut indexed: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = engines
+        let threads: Vec<_> = all
             .iter_mut()
             .take(n)
-            .map(|engine| {
+            .map(|ways| {
                 let (next, work) = (&next, &work);
                 scope.spawn(move || {
                     let mut done = Vec::new();
@@ -412,7 +421,7 @@ fn in_parallel<R: Send>(
                         if i >= n {
                             return done;
                         }
-                        done.push((i, work(engine, i)));
+                        done.push((i, work(ways, i)));
                     }
                 })
             })

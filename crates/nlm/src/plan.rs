@@ -1,9 +1,8 @@
 //! How the linear maps of a network are laid out for the kernels.
 //!
-//! The kernels keep, for each arity n, two tensors: `own`, shape
-//! `[O^n][own columns][lanes]`, the channels of z/n from the input and every
-//! layer, and `red`, shape `[O^n][red columns][lanes]`, what reduce makes of
-//! z/n+1. A layer reads a contiguous range of each.
+//! The kernels keep, for each arity n, two tensors: `own`, shape `[O^n][own columns]`, the channels
+//! of z/n from the input and every layer, and `red`, shape `[O^n][red columns]`, what reduce makes
+//! of z/n+1. A layer reads a contiguous range of each.
 //! Linear maps commute with copying, so the part of compose that reads
 //! expand(z/n-1) becomes a map at arity n-1 (`expand`) whose result is
 //! broadcast.
@@ -12,10 +11,7 @@ use crate::config::{LayerShape, NlmConfig, Source};
 use crate::params::{ParamLayout, factorial, permutations};
 use std::ops::Range;
 
-/// With structures in lanes, features are computed four at a time.
-pub(crate) const TILE: usize = 4;
-
-/// With features in lanes, a vector holds eight: every output has a multiple of them.
+/// Features are in lanes, and a vector holds eight: every output has a multiple of them.
 pub(crate) const BLOCK: usize = 8;
 
 pub(crate) fn padded(features: usize) -> usize {
@@ -235,11 +231,6 @@ impl Plan {
         self.max_arity == 3
     }
 
-    /// The largest arity whose tuples are listed one by one.
-    pub(crate) fn table_arity(&self) -> usize {
-        if self.orbits() { 2 } else { self.max_arity }
-    }
-
     /// Input channels at an arity, 0 beyond N.
     pub(crate) fn inputs(&self, arity: usize) -> usize {
         self.input_channels.get(arity).copied().unwrap_or(0)
@@ -404,7 +395,7 @@ mod tests {
                     for &p in map.params.iter().filter(|&&p| p != NONE) {
                         seen[p as usize] += 1;
                     }
-                    assert_eq!((map.columns.end - map.learned_from) % TILE, 0);
+                    assert_eq!((map.columns.end - map.learned_from) % BLOCK, 0);
                 }
             }
             assert!(seen.iter().all(|&n| n == 1));

@@ -1,4 +1,4 @@
-//! Weights in the order the kernels with features in lanes read them, made once per update.
+//! Weights in the order the kernels read them, made once per update.
 
 use crate::kernels::orbit::{INVERSE, RHO, SIGN, SIX};
 use crate::plan::{BLOCK, ComposePlan, MapPlan, ParamBlock, Plan, padded};
@@ -55,12 +55,6 @@ impl OrbitWeights {
         }
         Self { rows }
     }
-
-    /// Ŵ of one column and output.
-    pub(crate) fn at(&self, map: &MapPlan, c: usize, f: usize) -> [f32; SIX] {
-        let block = (f / BLOCK * map.columns.len() + c) * SIX * BLOCK;
-        std::array::from_fn(|k| self.rows[block + k * BLOCK + f % BLOCK])
-    }
 }
 
 /// The weights of one compose operation.
@@ -73,7 +67,8 @@ pub(crate) struct ComposeWeights {
     pub(crate) orbit: OrbitWeights,
     /// `[outputs]`.
     pub(crate) bias: Vec<f32>,
-    /// What `expand` to triples starts from: the bias for the pair without position 0, zero for the others.
+    /// What `expand` to triples starts from: the bias for the pair without position 0, zero for the
+    /// others.
     pub(crate) expand_bias: Vec<f32>,
 }
 
@@ -85,7 +80,7 @@ pub(crate) fn bias(plan: &ComposePlan, flat: &[f32]) -> Vec<f32> {
 }
 
 /// What the map to triples by orbits starts from; empty for every other map.
-pub(crate) fn expand_bias(plan: &ComposePlan, orbits: bool, flat: &[f32]) -> Vec<f32> {
+fn expand_bias(plan: &ComposePlan, orbits: bool, flat: &[f32]) -> Vec<f32> {
     let Some(map) = plan.expand.as_ref().filter(|map| orbits && map.arity == 2) else {
         return Vec::new();
     };
@@ -120,6 +115,18 @@ impl MapWeights {
         }
         Self { rows }
     }
+}
+
+/// The weights of a map at any arity, `[output block][π][column][BLOCK]`.
+pub(crate) fn by_permutation(map: &MapPlan, flat: &[f32]) -> Vec<f32> {
+    let blocks = map.outputs / BLOCK;
+    let mut rows = Vec::with_capacity(map.params.len());
+    for f in 0..blocks {
+        for params in map.blocks.chunks_exact(blocks) {
+            rows.extend(params[f].values(flat));
+        }
+    }
+    rows
 }
 
 impl ComposeWeights {

@@ -10,7 +10,7 @@ pub enum Simd {
     Portable,
     /// AVX2 with fused multiply-add, eight lanes.
     Avx2,
-    /// AVX-512 (F, VL, DQ), sixteen lanes.
+    /// AVX-512 (F, VL, DQ), eight lanes, more registers.
     Avx512,
 }
 
@@ -111,14 +111,6 @@ impl Simd {
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
-        }
-    }
-
-    /// How many f32 one vector holds.
-    pub(crate) fn lanes(self) -> usize {
-        match self {
-            Self::Portable | Self::Avx2 => 8,
-            Self::Avx512 => 16,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Twins: objects that stand for one another in every true proposition.
 //!
-//! If x can replace y and y can replace x in any position of any true
-//! proposition, every tensor of the network has equal rows for the two. A
-//! maximum over objects then needs one of them. With `distinct`, a tuple holds at most M objects, so
-//! min(class size, M) of a class leave one over for every reduction that had one.
+//! If x can replace y and y can replace x in any position of any true proposition, every tensor of
+//! the network has equal rows for the two. A maximum over objects then needs one of them. With
+//! `distinct`, a tuple holds at most M objects, so min(class size, M) of a class leave one over for
+//! every reduction that had one.
 
 use crate::structure::Structure;
 use std::collections::HashSet;

@@ -1,10 +1,10 @@
-//! Gradients by classes against the plain reference and against states in lanes.
+//! Gradients by class and by tuple against the plain reference.
 
 mod common;
 
 use common::{Rng, blocks, levels, random_config, random_parameters, random_structure};
 use homing_nlm::reference::Reference;
-use homing_nlm::{Layout, Nlm, NlmConfig, Quantifiers, Simd, Structure, Workspace};
+use homing_nlm::{Nlm, NlmConfig, Quantifiers, Simd, Structure, Way, Workspace};
 
 fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
@@ -69,20 +69,16 @@ fn expected(nlm: &Nlm, parameters: &[f32], batch: &[&Structure]) -> Expected {
     all
 }
 
-/// Checks every level and both layouts; returns whether f32 can decide the gradient.
+/// Checks every level and both ways; returns whether f32 can decide the gradient.
 fn check(nlm: &Nlm, parameters: &[f32], batch: &[&Structure]) -> bool {
     let right = expected(nlm, parameters, batch);
     let scale = norm(&right.gradient);
     let decided = right.at_stake <= 1e-6 * scale;
     let mut workspace = Workspace::default();
     for simd in levels() {
-        for layout in [Layout::Quickest, Layout::States] {
-            let prepared = nlm.prepare(parameters, simd).with_layout(layout);
-            let what = format!(
-                "{:?} O={} {simd} {layout:?}",
-                nlm.config(),
-                batch[0].objects()
-            );
+        for way in [Way::Quickest, Way::ByTuple] {
+            let prepared = nlm.prepare(parameters, simd).with_way(way);
+            let what = format!("{:?} O={} {simd} {way:?}", nlm.config(), batch[0].objects());
             let mut gradient = vec![0.0; parameters.len()];
             let values = prepared
                 .backward(batch, &mut workspace, |i, _| d_value(i), &mut gradient)
@@ -189,7 +185,7 @@ fn random_networks_have_the_gradient_of_the_reference() {
     for case in 0..150 {
         let max_arity = [1, 2, 3, 3][case % 4];
         let mut config = random_config(&mut rng, max_arity);
-        // Seldom what is computed with states in lanes in any case.
+        // Seldom what is computed by tuple in any case.
         config.layers = config.layers.min(6);
         if config.input_channels.len() == 4 && rng.chance(80) {
             config.input_channels[3] = 0;
@@ -246,7 +242,7 @@ fn the_bits_of_a_gradient_follow_from_the_batch() {
     }
 }
 
-/// Far more objects than states in lanes could hold.
+/// Memory grows with the number of classes.
 #[test]
 fn many_objects_need_little_memory() {
     let nlm = Nlm::new(blocks(6, Quantifiers::ExistsForall)).unwrap();

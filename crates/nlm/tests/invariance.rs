@@ -1,9 +1,9 @@
-//! What must not change a value: batches, threads, layouts, names of objects, twins.
+//! What must not change a value: batches, threads, ways, names of objects, twins.
 
 mod common;
 
 use common::{Rng, levels, random_config, random_parameters, random_structure, tuple};
-use homing_nlm::{InputError, Layout, Nlm, NlmConfig, Simd, Structure, Workspace};
+use homing_nlm::{InputError, Nlm, NlmConfig, Simd, Structure, Way, Workspace};
 use proptest::prelude::*;
 
 struct Case {
@@ -37,7 +37,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 }
 
 #[test]
-fn neither_batches_nor_threads_nor_layouts_change_a_bit() {
+fn neither_batches_nor_threads_change_a_bit_and_ways_agree() {
     let mut rng = Rng(11);
     for case in 0..40 {
         let objects = 1 + rng.below(if case % 8 == 0 { 20 } else { 9 });
@@ -54,7 +54,7 @@ fn neither_batches_nor_threads_nor_layouts_change_a_bit() {
                 let alone = prepared.evaluate(&[s], &mut one).unwrap();
                 assert_eq!(alone[0].to_bits(), v.to_bits(), "{:?}", case.nlm.config());
             }
-            let forced = prepared.clone().with_layout(Layout::States);
+            let forced = prepared.clone().with_way(Way::ByTuple);
             let values = forced.evaluate(&batch, &mut one).unwrap();
             for (a, b) in values.iter().zip(&together) {
                 let close = (a - b).abs() <= 1e-5 * b.abs().max(1.0);
@@ -99,8 +99,8 @@ fn a_workspace_may_serve_any_network_and_object_count_in_turn() {
     }
 }
 
-/// Small structures are computed several at once where tables serve all of them. Here some have more types of
-/// objects than a table holds, and together they have so many that tables start afresh on the way.
+/// Small structures are computed several at once where tables serve all of them. Here some have
+/// many types of objects and some few, one stretch after the other.
 #[test]
 fn structures_beside_it_change_no_bit_of_a_value() {
     for (layers, distinct) in [(5, false), (6, true), (7, false)] {
@@ -194,11 +194,15 @@ proptest! {
         // Few kinds of object, many of each: large classes of twins.
         let kinds = 1 + rng.below(3);
         let objects = kinds + rng.below(12);
-        let kind: Vec<usize> = (0..objects).map(|x| if x < kinds { x } else { rng.below(kinds) }).collect();
+        let kind: Vec<usize> = (0..objects)
+            .map(|x| if x < kinds { x } else { rng.below(kinds) })
+            .collect();
         let mut s = Structure::new(objects);
         for (arity, &channels) in config.input_channels.iter().enumerate() {
             for c in 0..channels {
-                let truth: Vec<bool> = (0..kinds.pow(arity as u32)).map(|_| rng.chance(40)).collect();
+                let truth: Vec<bool> = (0..kinds.pow(arity as u32))
+                    .map(|_| rng.chance(40))
+                    .collect();
                 for i in 0..objects.pow(arity as u32) {
                     let t = tuple(i, arity, objects);
                     if truth[t.iter().fold(0, |at, &x| at * kinds + kind[x])] {

@@ -1,9 +1,11 @@
-//! Reductions over triples whose pre-activations are sums: a table over classes of orbits, and what
-//! pairs add. See `docs/nlm.md`, "The finite first layers".
+//! Reductions over triples whose pre-activations are sums: a table over classes of orbits, and
+//! what pairs add. See `docs/nlm.md`, "The finite first layers".
 
 use super::orbit::{SIX, load_six};
-use super::orbit_rows::{Pairs, keep, six_parts};
+use super::orbit_rows::{Table, keep, six_parts};
 use super::vector::{Kernel, Vector};
+use super::view::{RowsMut, times};
+use crate::index::Pairs;
 use crate::plan::BLOCK;
 
 /// The extrema over the last object of what a table says of the class of each orbit, plus what
@@ -12,17 +14,34 @@ pub(crate) struct LookUp<'a> {
     pub(crate) pairs: Pairs<'a>,
     /// The class of each orbit.
     pub(crate) classes: &'a [u32],
-    /// One or, where pairs contribute nothing, two, each `[class][feature block][6][8]`.
-    pub(crate) tables: &'a [*const f32],
-    /// `[row][3][features]`, or null for nothing.
-    pub(crate) expanded: *const f32,
+    /// One or, where pairs contribute nothing, two.
+    pub(crate) tables: &'a [Table<'a>],
+    /// `[row][3][features]`.
+    pub(crate) expanded: Option<&'a [f32]>,
     pub(crate) features: usize,
     pub(crate) both: bool,
     /// `[row][table][features for each quantifier]`, maxima then minima, started at ∓infinity.
-    pub(crate) best: *mut f32,
+    pub(crate) best: RowsMut<'a>,
 }
 
-impl Kernel for LookUp<'_> {
+// SAFETY: every orbit of the pairs once, and the rows of these pairs, which `check` asks for.
+unsafe impl Kernel for LookUp<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        let (orbits, rows, features) = (self.pairs.orbits(), self.pairs.rows(), self.features);
+        assert!(features.is_multiple_of(BLOCK));
+        let one = self.tables.len() == 1;
+        assert!(one || (self.tables.len() == 2 && self.expanded.is_none()));
+        for table in self.tables {
+            table.check(&self.classes[..orbits], features);
+        }
+        let expanded = self.expanded.map(<[f32]>::len);
+        assert!(expanded.is_none_or(|len| len >= times(rows, 3 * features)));
+        let columns = features * (1 + usize::from(self.both)) * self.tables.len();
+        assert_eq!(self.best.stride(), columns);
+        self.best.check(rows, columns);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `pass`.
@@ -42,14 +61,14 @@ impl LookUp<'_> {
     unsafe fn passes<V: Vector, const F: usize>(&self) {
         // SAFETY: see `pass`.
         unsafe {
-            for f in (0..self.features).step_by(V::LANES) {
-                match (self.tables, self.both, self.expanded.is_null()) {
-                    (&[t], false, false) => self.pass::<V, F, 1, false, true>(f, [t]),
-                    (&[t], true, false) => self.pass::<V, F, 1, true, true>(f, [t]),
-                    (&[t], false, true) => self.pass::<V, F, 1, false, false>(f, [t]),
-                    (&[t], true, true) => self.pass::<V, F, 1, true, false>(f, [t]),
-                    (&[t, u], false, _) => self.pass::<V, F, 2, false, false>(f, [t, u]),
-                    (&[t, u], true, _) => self.pass::<V, F, 2, true, false>(f, [t, u]),
+            for f in (0..self.features).step_by(BLOCK) {
+                match (self.tables, self.both, self.expanded) {
+                    (&[t], false, Some(e)) => self.pass::<V, F, 1, false, true>(f, [t], e),
+                    (&[t], true, Some(e)) => self.pass::<V, F, 1, true, true>(f, [t], e),
+                    (&[t], false, None) => self.pass::<V, F, 1, false, false>(f, [t], &[]),
+                    (&[t], true, None) => self.pass::<V, F, 1, true, false>(f, [t], &[]),
+                    (&[t, u], false, _) => self.pass::<V, F, 2, false, false>(f, [t, u], &[]),
+                    (&[t, u], true, _) => self.pass::<V, F, 2, true, false>(f, [t, u], &[]),
                     _ => unreachable!("one table or two"),
                 }
             }
@@ -67,25 +86,32 @@ impl LookUp<'_> {
     >(
         &self,
         f: usize,
-        tables: [*const f32; N],
+        tables: [Table<'_>; N],
+        expanded: &[f32],
     ) {
-        let n = self.pairs.orbits.objects;
+        let n = self.pairs.objects();
         let mut class = self.classes.as_ptr();
+        let look = Look {
+            tables: tables.map(|table| table.slots.as_ptr().wrapping_add(f * SIX)),
+            expanded: expanded.as_ptr().wrapping_add(f),
+            best: self.best.row(0).wrapping_add(f),
+            features: self.features,
+        };
         // SAFETY: orbits are counted in the order of storage.
         unsafe {
             for x in 0..n {
-                let mut y = self.pairs.orbits.after(x);
+                let mut y = self.pairs.after(x);
                 while y < n {
                     // As many at once as there are registers for.
-                    let at = [f, x, y];
+                    let at = [x, y];
                     if V::WIDE && N == 1 && !PAIRS && !BOTH && y + 4 <= n {
-                        class = self.block::<V, F, N, BOTH, PAIRS, 4>(tables, at, class);
+                        class = self.block::<V, F, N, BOTH, PAIRS, 4>(&look, at, class);
                         y += 4;
                     } else if V::WIDE && y + 2 <= n {
-                        class = self.block::<V, F, N, BOTH, PAIRS, 2>(tables, at, class);
+                        class = self.block::<V, F, N, BOTH, PAIRS, 2>(&look, at, class);
                         y += 2;
                     } else {
-                        class = self.block::<V, F, N, BOTH, PAIRS, 1>(tables, at, class);
+                        class = self.block::<V, F, N, BOTH, PAIRS, 1>(&look, at, class);
                         y += 1;
                     }
                 }
@@ -105,30 +131,29 @@ impl LookUp<'_> {
         const Y: usize,
     >(
         &self,
-        tables: [*const f32; N],
-        [f, x, y]: [usize; 3],
+        all: &Look<N>,
+        [x, y]: [usize; 2],
         mut class: *const u32,
     ) -> *const u32 {
-        let (n, orbits) = (self.pairs.orbits.objects, self.pairs.orbits);
+        let n = self.pairs.objects();
         let features = if F > 0 { F } else { self.features };
         let columns = features * (1 + usize::from(BOTH));
         let (part, pair) = (6 * features, 2 * N * columns);
         // SAFETY: rows and features are within the tensors; where y has no orbit its
         // places are not read.
         unsafe {
-            let expanded = self.expanded.wrapping_add(f);
-            let best = self.best.add(f);
+            let (expanded, best) = (all.expanded, all.best);
             let xz = self.pairs.index(x, 0);
             let step = Look {
-                tables: tables.map(|table| table.wrapping_add(f * SIX)),
+                tables: all.tables,
                 expanded: expanded.wrapping_add(xz.wrapping_mul(part)),
                 best: best.wrapping_add(xz.wrapping_mul(pair)),
                 features,
             };
-            let last = orbits.after(y + Y - 1);
+            let last = self.pairs.after(y + Y - 1);
             let mut rows = [Row::start(class); Y];
             for (k, row) in rows.iter_mut().enumerate() {
-                let first = orbits.after(y + k);
+                let first = self.pairs.after(y + k);
                 let yz = self.pairs.index(y + k, first);
                 row.class = class;
                 row.expanded = expanded.wrapping_add(yz.wrapping_mul(part));
@@ -230,7 +255,7 @@ impl<V: Vector, const N: usize> Row<V, N> {
     }
 }
 
-/// Where the tables lie, and what belongs to {x, z} from z = 0 on.
+/// Where tables and rows lie; in a block, from {x, 0} on.
 struct Look<const N: usize> {
     tables: [*const f32; N],
     expanded: *const f32,

@@ -3,8 +3,8 @@
 //! The six orders of three objects form an orbit of S3; order s is the tuple
 //! t_s = (o_s(0), o_s(1), o_s(2)), s in lexicographic order. Compose sums over
 //! permutations, pre_s = Σ_π W_π g_{s∘π}: a convolution over the group, so in its Fourier
-//! basis it is one product for the trivial and one for the sign representation and a product of 2x2 matrices
-//! for the standard one: 10 multiplications where the plain sum has 36.
+//! basis it is one product for the trivial and one for the sign representation and a product of
+//! 2x2 matrices for the standard one: 10 multiplications where the plain sum has 36.
 //!
 //! ρ acts on the differences (e0 - e1, e1 - e2), so its entries are 0 and ±1
 //! and the transforms are sums. ĝ(ρ) = Σ_s g_s ρ(s) and
@@ -12,7 +12,7 @@
 //! Coefficients are stored as [trivial, sign, 11, 12, 21, 22].
 
 use super::vector::Vector;
-use crate::plan::TILE;
+use crate::plan::BLOCK;
 
 /// Coefficients, or slots, of an orbit.
 pub(crate) const SIX: usize = 6;
@@ -30,42 +30,10 @@ pub(crate) const RHO: [[f32; 4]; 6] = [
 ];
 /// The index of s⁻¹.
 pub(crate) const INVERSE: [usize; 6] = [0, 1, 2, 4, 3, 5];
-/// Slots that name each tuple once, by (first two objects equal, last two equal).
-pub(crate) const CANONICAL: [[[bool; 6]; 2]; 2] = [
-    [[true; 6], [true, false, true, true, false, false]],
-    [
-        [true, true, false, false, true, false],
-        [true, false, false, false, false, false],
-    ],
-];
-
-/// Orbits of multisets (x <= y <= z), or of sets (x < y < z).
-pub(crate) fn orbit_count(objects: usize, distinct: bool) -> usize {
-    let n = objects;
-    if distinct {
-        n * n.saturating_sub(1) * n.saturating_sub(2) / 6
-    } else {
-        n * (n + 1) * (n + 2) / 6
-    }
-}
-
 /// Ordered pairs of an orbit (x, y, z): xy, xz, yx, yz, zx, zy. Slot s = (a, b, c)
 /// has ab = pair s, ac = pair `AC[s]`, bc = pair `BC[s]`.
 pub(crate) const AC: [usize; 6] = [1, 0, 3, 2, 5, 4];
 pub(crate) const BC: [usize; 6] = [3, 5, 1, 4, 0, 2];
-
-/// The rows of those pairs.
-#[inline(always)]
-pub(crate) fn pairs(x: usize, y: usize, z: usize, objects: usize) -> [usize; 6] {
-    [
-        x * objects + y,
-        x * objects + z,
-        y * objects + x,
-        y * objects + z,
-        z * objects + x,
-        z * objects + y,
-    ]
-}
 
 /// ĝ from the six slots.
 #[inline(always)]
@@ -155,7 +123,7 @@ pub(crate) unsafe fn inverse_gradient<V: Vector>(d: [V; 6]) -> [V; 6] {
 pub(crate) unsafe fn load_six<V: Vector>(from: *const f32) -> [V; 6] {
     // SAFETY: the caller gives six readable vectors.
     unsafe {
-        let l = V::LANES;
+        let l = BLOCK;
         [
             V::load(from),
             V::load(from.add(l)),
@@ -172,48 +140,80 @@ pub(crate) unsafe fn store_six<V: Vector>(six: [V; 6], to: *mut f32) {
     // SAFETY: the caller gives six writable vectors.
     unsafe {
         for (i, v) in six.into_iter().enumerate() {
-            v.store(to.add(i * V::LANES));
+            v.store(to.add(i * BLOCK));
         }
     }
 }
 
-/// acc[j] + Σ_c ĝ_c Ŵ_{c,j} for J outputs: 10 multiplications a channel and output.
-/// By value, so that the accumulators stay in registers.
-///
-/// `g`: `[columns][6][lanes]`, `w`: `[columns][TILE][6]`, of which the first J are read.
+/// What the pairs of an orbit contribute to its slots, features f .. f + 8: `rows` are where what
+/// xy, xz, yx, yz, zx, zy contribute lies, `[3][features]` each.
 #[inline(always)]
-pub(crate) unsafe fn product<V: Vector, const J: usize>(
-    mut g: *const f32,
+pub(super) unsafe fn pair_slots<V: Vector>(
+    rows: [*const f32; SIX],
+    features: usize,
+    f: usize,
+) -> [V; SIX] {
+    // SAFETY: the caller gives rows that exist.
+    unsafe {
+        let mut slots = [V::splat(0.0); SIX];
+        for (s, slot) in slots.iter_mut().enumerate() {
+            let bc = V::load(rows[BC[s]].add(f));
+            let ac = V::load(rows[AC[s]].add(features + f));
+            let ab = V::load(rows[s].add(2 * features + f));
+            *slot = bc.add(ac).add(ab);
+        }
+        slots
+    }
+}
+
+/// acc + Σ_c ĝ_c Ŵ_c for T orbits: 10 multiplications a channel and eight outputs. By value, so
+/// that the accumulators stay in registers.
+///
+/// `g`: `[column block][6][8]` each, `w`: `[column][6][8]`.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // one index runs over several arrays
+pub(super) unsafe fn product<V: Vector, const T: usize>(
+    g: [*const f32; T],
     columns: usize,
     mut w: *const f32,
-    mut acc: [[V; 6]; J],
-) -> [[V; 6]; J] {
-    // SAFETY: the caller gives `columns` channels of g and w.
+    mut acc: [[V; SIX]; T],
+) -> [[V; SIX]; T] {
+    // SAFETY: the caller gives `columns` columns of g and w.
     unsafe {
-        for _ in 0..columns {
-            let x = load_six::<V>(g);
-            for a in &mut acc {
-                a[0] = x[0].mul_add(V::splat(*w), a[0]);
-                a[1] = x[1].mul_add(V::splat(*w.add(1)), a[1]);
-                let w11 = V::splat(*w.add(2));
-                a[2] = x[2].mul_add(w11, a[2]);
-                a[4] = x[4].mul_add(w11, a[4]);
-                let w12 = V::splat(*w.add(3));
-                a[3] = x[2].mul_add(w12, a[3]);
-                a[5] = x[4].mul_add(w12, a[5]);
-                let w21 = V::splat(*w.add(4));
-                a[2] = x[3].mul_add(w21, a[2]);
-                a[4] = x[5].mul_add(w21, a[4]);
-                let w22 = V::splat(*w.add(5));
-                a[3] = x[3].mul_add(w22, a[3]);
-                a[5] = x[5].mul_add(w22, a[5]);
-                w = w.wrapping_add(6);
+        for c in 0..columns {
+            let at = c / BLOCK * SIX * BLOCK + c % BLOCK;
+            let [w0, w1, w11, w12, w21, w22] = load_six::<V>(w);
+            for t in 0..T {
+                let x = g[t].add(at);
+                let a = &mut acc[t];
+                a[0] = V::splat(*x).mul_add(w0, a[0]);
+                a[1] = V::splat(*x.add(BLOCK)).mul_add(w1, a[1]);
+                let v = V::splat(*x.add(2 * BLOCK));
+                a[2] = v.mul_add(w11, a[2]);
+                a[3] = v.mul_add(w12, a[3]);
+                let v = V::splat(*x.add(4 * BLOCK));
+                a[4] = v.mul_add(w11, a[4]);
+                a[5] = v.mul_add(w12, a[5]);
+                let v = V::splat(*x.add(3 * BLOCK));
+                a[2] = v.mul_add(w21, a[2]);
+                a[3] = v.mul_add(w22, a[3]);
+                let v = V::splat(*x.add(5 * BLOCK));
+                a[4] = v.mul_add(w21, a[4]);
+                a[5] = v.mul_add(w22, a[5]);
             }
-            g = g.wrapping_add(6 * V::LANES);
-            w = w.wrapping_add((TILE - J) * 6);
+            w = w.wrapping_add(SIX * BLOCK);
         }
     }
     acc
+}
+
+/// How far coefficients of so many columns reach: whole blocks but for the last, of which the
+/// highest column is the `columns`-th.
+pub(super) fn coefficients_len(columns: usize) -> usize {
+    match columns.checked_sub(1) {
+        None => 0,
+        Some(last) => last / BLOCK * SIX * BLOCK + last % BLOCK + (SIX - 1) * BLOCK + 1,
+    }
 }
 
 #[cfg(test)]
@@ -288,27 +288,6 @@ mod tests {
                 let d = unsafe { inverse_gradient(unit) }.map(scalar);
                 assert_eq!(d[k], table[k], "{s} {k}");
             }
-        }
-    }
-
-    #[test]
-    fn canonical_slots_name_each_tuple_once() {
-        for (o, first, last) in [
-            ([0, 1, 2], 0, 0),
-            ([0, 0, 1], 1, 0),
-            ([0, 1, 1], 0, 1),
-            ([0, 0, 0], 1, 1),
-        ] {
-            let mut seen = std::collections::BTreeSet::new();
-            let mut all = std::collections::BTreeSet::new();
-            for (s, p) in permutations(3).iter().enumerate() {
-                let t: Vec<usize> = p.iter().map(|&i| o[i]).collect();
-                all.insert(t.clone());
-                if CANONICAL[first][last][s] {
-                    assert!(seen.insert(t));
-                }
-            }
-            assert_eq!(seen, all);
         }
     }
 }

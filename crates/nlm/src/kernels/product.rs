@@ -4,7 +4,9 @@
 //! begun at the entry that is there: how rows are grouped into calls, tiles and blocks changes no
 //! bit, so that a row's result never depends on the batch it is in.
 
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Level, Vector};
+use super::view::{Rows, RowsMut, times};
+use crate::plan::BLOCK;
 use crate::simd::Simd;
 
 /// How much of the summed index is done at a time: a panel of B then stays in the nearest cache.
@@ -45,15 +47,14 @@ fn product(
     c: &mut [f32],
     [m, k, n]: [usize; 3],
 ) {
-    assert!(simd.supported(), "{simd} is not supported here");
+    let level = Level::new(simd);
     assert_eq!(b.len(), k * n, "the length of b");
     assert_eq!(c.len(), m * n, "the length of c");
     if m == 0 || k == 0 || n == 0 {
         return;
     }
     // Panels of two vectors, or of one where that is enough.
-    let lanes = simd.lanes();
-    let width = if n <= lanes { lanes } else { 2 * lanes };
+    let width = if n <= BLOCK { BLOCK } else { 2 * BLOCK };
     // Panels that lie close together are read faster; for few rows they are not worth the copy.
     let as_it_is = n.is_multiple_of(width) && (n == width || m <= 16);
     let packed;
@@ -63,21 +64,19 @@ fn product(
         packed = pack(b, k, n, width);
         (&packed[..], k * width, width)
     };
-    let kernel = Product {
-        a: a.as_ptr(),
+    level.run(&Product {
+        a,
         a_row: strides[0],
         a_column: strides[1],
-        b: panels.as_ptr(),
+        b: panels,
         panel_step,
         b_stride,
-        c: c.as_mut_ptr(),
+        c: RowsMut::new(c, n),
         m,
         k,
         n,
         width,
-    };
-    // SAFETY: the level is supported and the lengths are those of the shapes, as asserted above.
-    unsafe { super::vector::run(simd, &kernel) }
+    });
 }
 
 /// Columns in panels of `width`, one after the other, the last one filled up with zeros.
@@ -93,21 +92,37 @@ fn pack(b: &[f32], k: usize, n: usize, width: usize) -> Vec<f32> {
     packed
 }
 
-struct Product {
-    a: *const f32,
+struct Product<'a> {
+    a: &'a [f32],
     a_row: usize,
     a_column: usize,
-    b: *const f32,
+    b: &'a [f32],
     panel_step: usize,
     b_stride: usize,
-    c: *mut f32,
+    c: RowsMut<'a>,
     m: usize,
     k: usize,
     n: usize,
+    /// One vector or two.
     width: usize,
 }
 
-impl Kernel for Product {
+// SAFETY: the tiles cover m rows, k entries of the summed index and the panels of n columns, which
+// `check` asks for.
+unsafe impl Kernel for Product<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        let last = |count: usize, step: usize| times(count.saturating_sub(1), step);
+        assert!(self.width == BLOCK || self.width == 2 * BLOCK);
+        assert!(last(self.m, self.a_row) + last(self.k, self.a_column) < self.a.len());
+        let from = last(self.n.div_ceil(self.width), self.panel_step);
+        Rows::new(self.b, self.b_stride)
+            .from(from)
+            .check(self.k, self.width);
+        self.c.check(self.m, self.n);
+        assert_eq!(self.c.stride(), self.n);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: blocks and panels stay within the shapes.
@@ -115,7 +130,7 @@ impl Kernel for Product {
             for from in (0..self.k).step_by(DEPTH) {
                 let depth = DEPTH.min(self.k - from);
                 for panel in 0..self.n.div_ceil(self.width) {
-                    if self.width == V::LANES {
+                    if self.width == BLOCK {
                         self.panel::<V, 1>(panel, from, depth);
                     } else {
                         self.panel::<V, 2>(panel, from, depth);
@@ -126,7 +141,7 @@ impl Kernel for Product {
     }
 }
 
-impl Product {
+impl Product<'_> {
     /// One panel of columns for all rows.
     #[inline(always)]
     unsafe fn panel<V: Vector, const N: usize>(&self, panel: usize, from: usize, depth: usize) {
@@ -159,15 +174,17 @@ impl Product {
         from: usize,
         depth: usize,
     ) {
-        let lanes = V::LANES;
         let columns = (self.n - panel * self.width).min(self.width);
         // SAFETY: the rows row..row + M exist; of the panel's columns those that c has are read and
-        // written in place, or through `edge`, which has room for M whole vectors of 16 lanes twice.
+        // written in place, or through `edge`, which has room for two vectors a row.
         unsafe {
-            let a = self.a.add(row * self.a_row + from * self.a_column);
-            let b = self.b.add(panel * self.panel_step + from * self.b_stride);
-            let c = self.c.add(row * self.n + panel * self.width);
-            let mut edge = [[0.0_f32; 32]; M];
+            let a = self.a.as_ptr().add(row * self.a_row + from * self.a_column);
+            let b = self
+                .b
+                .as_ptr()
+                .add(panel * self.panel_step + from * self.b_stride);
+            let c = self.c.row(row).add(panel * self.width);
+            let mut edge = [[0.0_f32; 2 * BLOCK]; M];
             let whole = columns == self.width;
             let mut sums = [[V::splat(0.0); N]; M];
             for (i, (sums, edge)) in sums.iter_mut().zip(&mut edge).enumerate() {
@@ -177,13 +194,13 @@ impl Product {
                     at = edge.as_ptr();
                 }
                 for (j, sum) in sums.iter_mut().enumerate() {
-                    *sum = V::load(at.add(j * lanes));
+                    *sum = V::load(at.add(j * BLOCK));
                 }
             }
             for p in 0..depth {
                 let mut vectors = [V::splat(0.0); N];
                 for (j, vector) in vectors.iter_mut().enumerate() {
-                    *vector = V::load(b.add(p * self.b_stride + j * lanes));
+                    *vector = V::load(b.add(p * self.b_stride + j * BLOCK));
                 }
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let factor = V::splat(*a.add(i * self.a_row + p * self.a_column));
@@ -196,7 +213,7 @@ impl Product {
                 let at = c.add(i * self.n);
                 let to = if whole { at } else { edge.as_mut_ptr() };
                 for (j, sum) in sums.iter().enumerate() {
-                    sum.store(to.add(j * lanes));
+                    sum.store(to.add(j * BLOCK));
                 }
                 if !whole {
                     at.copy_from_nonoverlapping(edge.as_ptr(), columns);

@@ -1,5 +1,4 @@
-//! Maps and reductions with features in lanes: a row `[columns]` of f32 a tuple, and one
-//! structure at a time. Every vector is full whatever the number of objects or structures.
+//! Maps and reductions over rows `[columns]` of f32, one a tuple, with features in lanes.
 //!
 //! A pair {a, b} has two rows. Its channels are kept as sum and difference of those of (a, b) and
 //! (b, a): with P the weights of a channel as it is and Q of its permuted copy,
@@ -12,85 +11,97 @@
 //! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
 
 use super::vector::{Kernel, Vector, sigmoids};
+use super::view::{Rows, RowsMut, all_below, times};
+use crate::plan::BLOCK;
 
 /// One tensor a map reads.
 #[derive(Clone, Copy)]
-pub(crate) struct RowRun {
-    /// The first column read, of row 0.
-    pub(crate) x: *const f32,
-    /// f32 from one row to the next.
-    pub(crate) stride: usize,
+pub(crate) struct Source<'a> {
+    /// From the first column read on.
+    pub(crate) x: Rows<'a>,
     pub(crate) columns: usize,
-    /// `[output block][column][8]`; for pairs `[output block][2][column][8]`, (P + Q)/2
-    /// and then (P - Q)/2.
-    pub(crate) weights: *const f32,
-    /// Columns the weights have, of which the first `columns` from there on are used.
+    /// From the first column read on: `[output block][column][8]`; for pairs
+    /// `[output block][2][column][8]`, (P + Q)/2 and then (P - Q)/2.
+    pub(crate) weights: &'a [f32],
+    /// Columns the weights have, of which the first `columns` are used.
     pub(crate) width: usize,
 }
 
-impl RowRun {
+impl Source<'_> {
     pub(crate) const NONE: Self = Self {
-        x: std::ptr::null(),
-        stride: 0,
+        x: Rows::NONE,
         columns: 0,
-        weights: std::ptr::null(),
+        weights: &[],
         width: 0,
     };
+
+    /// # Panics
+    ///
+    /// Unless there are so many rows, and weights for them (`halves` is 2 for pairs).
+    #[inline(always)]
+    fn check(&self, rows: usize, outputs: usize, halves: usize) {
+        self.x.check(rows, self.columns);
+        assert!(self.columns <= self.width);
+        let weights = Rows::new(self.weights, times(self.width, BLOCK));
+        weights.check(times(outputs / BLOCK, halves), self.columns * BLOCK);
+    }
 }
 
 /// Where the sums of a map over pairs start: at what a table says of the class of each pair.
 #[derive(Clone, Copy)]
 pub(crate) struct Starts<'a> {
     pub(crate) classes: &'a [u32],
-    /// `[class][record]`, of which the first are u and v, `[2][outputs]`; null for zero.
-    pub(crate) table: *const f32,
-    pub(crate) record: usize,
+    /// `[class][record]`, of which the first are u and v, `[2][outputs]`.
+    pub(crate) table: Rows<'a>,
+    /// How many classes the table has.
+    pub(crate) count: usize,
 }
 
-impl Starts<'_> {
-    pub(crate) const NONE: Self = Self {
-        classes: &[],
-        table: std::ptr::null(),
-        record: 0,
-    };
-}
-
-/// y[t] = bias + expanded + Σ_c w[c] x[t][c], for tuples of arity 0 and 1.
+/// y[t] = bias + expanded + Σ_c w[c] x[t][c].
 pub(crate) struct RowMap<'a> {
     pub(crate) rows: usize,
-    /// Whether a row is added up in four parts. A structure has one row of arity 0: its products would
-    /// wait for one another. Follows from the arity alone, so that a row does not depend on
-    /// how many there are.
+    /// Whether a row is added up in four parts. A structure has one row of arity 0: its products
+    /// would wait for one another; and long sums are rounded less. Follows from the arity and the
+    /// way alone, so that a row does not depend on how many there are.
     pub(crate) in_parts: bool,
-    /// `[outputs]`, or null for zero.
-    pub(crate) bias: *const f32,
-    /// `[owner][outputs]`, what a row takes from the arity below, or null.
-    pub(crate) expanded: *const f32,
-    /// The owner of each row.
-    pub(crate) owners: &'a [u32],
-    pub(crate) runs: &'a [RowRun],
-    pub(crate) y: *mut f32,
-    pub(crate) y_stride: usize,
+    /// `[outputs]`, or zero.
+    pub(crate) bias: Option<&'a [f32]>,
+    /// `[owner][outputs]`, what a row takes from the arity below, and the owner of each row.
+    pub(crate) expanded: Option<(&'a [f32], &'a [u32])>,
+    pub(crate) sources: &'a [Source<'a>],
+    pub(crate) y: RowsMut<'a>,
     /// A multiple of 8.
     pub(crate) outputs: usize,
     pub(crate) activate: bool,
 }
 
-impl Kernel for RowMap<'_> {
+// SAFETY: the tiles cover the rows 0..rows and all outputs, which `check` asks for.
+unsafe impl Kernel for RowMap<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.outputs.is_multiple_of(BLOCK));
+        assert!(self.bias.is_none_or(|bias| bias.len() >= self.outputs));
+        if let Some((expanded, owners)) = self.expanded {
+            all_below(&owners[..self.rows], expanded.len() / self.outputs.max(1));
+        }
+        for source in self.sources {
+            source.check(self.rows, self.outputs, 1);
+        }
+        self.y.check(self.rows, self.outputs);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         let n = self.rows;
         let mut i = 0;
-        // SAFETY: the tiles cover 0..n; the engine vouches for the tensors.
+        // SAFETY: the tiles cover 0..n.
         unsafe {
             if self.in_parts {
                 while V::WIDE && i + 4 <= n {
-                    self.tile::<V, 4, 4>(i);
-                    i += 4;
+                    i += self.tile::<V, 4, 4>(i);
                 }
                 while i + 2 <= n {
-                    self.tile::<V, 2, 4>(i);
-                    i += 2;
+                    i += self.tile::<V, 2, 4>(i);
                 }
                 if i < n {
                     self.tile::<V, 1, 4>(i);
@@ -98,52 +109,44 @@ impl Kernel for RowMap<'_> {
                 return;
             }
             while i + 8 <= n {
-                self.tile::<V, 8, 1>(i);
-                i += 8;
+                i += self.tile::<V, 8, 1>(i);
             }
             if i + 6 <= n {
-                self.tile::<V, 6, 1>(i);
-                i += 6;
+                i += self.tile::<V, 6, 1>(i);
             }
             if i + 3 <= n {
-                self.tile::<V, 3, 1>(i);
-                i += 3;
+                i += self.tile::<V, 3, 1>(i);
             }
             while i < n {
-                self.tile::<V, 1, 1>(i);
-                i += 1;
+                i += self.tile::<V, 1, 1>(i);
             }
         }
     }
 }
 
 impl RowMap<'_> {
-    /// Rows i .. i + T, with S partial sums each.
+    /// Rows i .. i + T, with S partial sums each. Returns T.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) {
-        // SAFETY: i + T <= rows; columns and outputs are within the tensors.
+    unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) -> usize {
+        // SAFETY: i + T <= rows.
         unsafe {
-            for f in (0..self.outputs).step_by(V::LANES) {
+            for f in (0..self.outputs).step_by(BLOCK) {
                 let mut bias = V::splat(0.0);
-                if !self.bias.is_null() {
-                    bias = V::load(self.bias.add(f));
+                if let Some(all) = self.bias {
+                    bias = V::load(all.as_ptr().add(f));
                 }
                 let mut acc = [[V::splat(0.0); S]; T];
-                for run in self.runs {
-                    let weights = run.weights.add(f * run.columns);
-                    acc = sweep(
-                        acc,
-                        run.x.add(i * run.stride),
-                        run.stride,
-                        run.columns,
-                        weights,
-                    );
+                for source in self.sources {
+                    let weights = source.weights.as_ptr().wrapping_add(f * source.width);
+                    let (x, stride) = (source.x.row(i), source.x.stride());
+                    acc = sweep(acc, x, stride, source.columns, weights);
                 }
                 let mut sums = [bias; T];
                 for (t, acc) in acc.iter().enumerate() {
-                    if !self.expanded.is_null() {
-                        let owner = *self.owners.get_unchecked(i + t) as usize;
-                        sums[t] = bias.add(V::load(self.expanded.add(owner * self.outputs + f)));
+                    if let Some((expanded, owners)) = self.expanded {
+                        let owner = *owners.get_unchecked(i + t) as usize;
+                        let at = expanded.as_ptr().add(owner * self.outputs + f);
+                        sums[t] = bias.add(V::load(at));
                     }
                     for a in acc {
                         sums[t] = sums[t].add(*a);
@@ -153,15 +156,16 @@ impl RowMap<'_> {
                     sums = sigmoids(sums);
                 }
                 for (t, sum) in sums.iter().enumerate() {
-                    sum.store(self.y.add((i + t) * self.y_stride + f));
+                    sum.store(self.y.row(i + t).add(f));
                 }
             }
         }
+        T
     }
 }
 
-/// Columns a loop takes at once: the rows of a tile lie at distances the compiler does not know, and
-/// this way each place is computed once for so many columns.
+/// Columns a loop takes at once: the rows of a tile lie at distances the compiler does not know,
+/// and this way each place is computed once for so many columns.
 const UNROLL: usize = 4;
 
 /// acc[t] + Σ_c w[c] x[t][c], column c into partial sum c mod S. By value, so that the
@@ -180,14 +184,14 @@ unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
         let mut c = 0;
         while c + UNROLL <= columns {
             for k in 0..UNROLL {
-                let weight = V::load(w.add(k * V::LANES));
+                let weight = V::load(w.add(k * BLOCK));
                 for t in 0..T {
                     let v = V::splat(*x.add(t * stride + c + k));
                     acc[t][k % S] = v.mul_add(weight, acc[t][k % S]);
                 }
             }
             c += UNROLL;
-            w = w.add(UNROLL * V::LANES);
+            w = w.add(UNROLL * BLOCK);
         }
         while c < columns {
             let weight = V::load(w);
@@ -196,7 +200,7 @@ unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
                 acc[t][0] = v.mul_add(weight, acc[t][0]);
             }
             c += 1;
-            w = w.add(V::LANES);
+            w = w.add(BLOCK);
         }
     }
     acc
@@ -205,32 +209,52 @@ unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
 /// The permutation-summed map over pairs.
 pub(crate) struct PairMap<'a> {
     pub(crate) pairs: usize,
-    /// The objects a and b of each pair.
-    pub(crate) ends: &'a [[u32; 2]],
-    /// `[outputs]`, or null for zero.
-    pub(crate) bias: *const f32,
-    pub(crate) starts: Starts<'a>,
-    /// `[object][2][outputs]`, or null for nothing.
-    pub(crate) expanded: *const f32,
+    /// `[outputs]`, or zero.
+    pub(crate) bias: Option<&'a [f32]>,
+    pub(crate) starts: Option<Starts<'a>>,
+    /// `[object][2][outputs]`, and the objects a and b of each pair.
+    pub(crate) expanded: Option<(&'a [f32], &'a [[u32; 2]])>,
     /// Rows hold sums and differences.
-    pub(crate) runs: &'a [RowRun],
+    pub(crate) sources: &'a [Source<'a>],
     pub(crate) outputs: usize,
     pub(crate) activate: bool,
     /// The rows of (a, b) and (b, a).
-    pub(crate) y: *mut f32,
-    pub(crate) y_stride: usize,
-    /// Where their sums and differences go, or null.
-    pub(crate) sums: *mut f32,
-    pub(crate) sums_stride: usize,
+    pub(crate) y: RowsMut<'a>,
+    /// Where their sums and differences go, if anywhere.
+    pub(crate) sums: Option<RowsMut<'a>>,
 }
 
-impl Kernel for PairMap<'_> {
+// SAFETY: the tiles cover the pairs 0..pairs, two rows each, and all outputs, which `check` asks
+// for.
+unsafe impl Kernel for PairMap<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        let (rows, outputs) = (times(2, self.pairs), self.outputs);
+        assert!(outputs.is_multiple_of(BLOCK));
+        assert!(self.bias.is_none_or(|bias| bias.len() >= outputs));
+        if let Some(starts) = self.starts {
+            all_below(&starts.classes[..self.pairs], starts.count);
+            starts.table.check(starts.count, 2 * outputs);
+        }
+        if let Some((expanded, ends)) = self.expanded {
+            let objects = expanded.len() / (2 * outputs).max(1);
+            all_below(ends[..self.pairs].as_flattened(), objects);
+        }
+        for source in self.sources {
+            source.check(rows, outputs, 2);
+        }
+        self.y.check(rows, outputs);
+        if let Some(sums) = self.sums {
+            sums.check(rows, outputs);
+        }
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: the tiles cover all pairs; the engine vouches for the tensors.
+        // SAFETY: there are as many pairs as a tile has.
         unsafe {
             // What pairs add to triples comes in threes of blocks.
-            let threes = self.outputs.is_multiple_of(3 * V::LANES);
+            let threes = self.outputs.is_multiple_of(3 * BLOCK);
             if V::WIDE && threes && self.pairs >= 4 {
                 self.tiles::<V, 4, 3>();
             } else if V::WIDE && self.pairs >= 8 {
@@ -248,12 +272,12 @@ impl PairMap<'_> {
     #[inline(always)]
     unsafe fn tiles<V: Vector, const T: usize, const B: usize>(&self) {
         let mut i = 0;
-        // SAFETY: there are at least T pairs, and outputs are whole groups of B blocks. The last tile may compute pairs again: no
-        // output is an input.
+        // SAFETY: there are at least T pairs, and outputs are whole groups of B blocks. The last
+        // tile may compute pairs again: no output is an input.
         unsafe {
             while i < self.pairs {
                 let from = i.min(self.pairs - T);
-                for f in (0..self.outputs).step_by(B * V::LANES) {
+                for f in (0..self.outputs).step_by(B * BLOCK) {
                     self.tile::<V, T, B>(from, f);
                 }
                 i += T;
@@ -264,30 +288,28 @@ impl PairMap<'_> {
     /// B blocks of features from f on, of the pairs i .. i + T.
     #[inline(always)]
     unsafe fn tile<V: Vector, const T: usize, const B: usize>(&self, i: usize, f: usize) {
-        // SAFETY: pairs, columns and outputs are within the tensors.
+        // SAFETY: the caller gives pairs and outputs that exist.
         unsafe {
             let mut u = [[V::splat(0.0); B]; T];
             let mut v = u;
-            if !self.starts.table.is_null() {
+            if let Some(starts) = self.starts {
                 for t in 0..T {
-                    let class = *self.starts.classes.get_unchecked(i + t) as usize;
-                    let at = self.starts.table.add(class * self.starts.record + f);
+                    let class = *starts.classes.get_unchecked(i + t) as usize;
+                    let at = starts.table.row(class).add(f);
                     for b in 0..B {
-                        let at = at.add(b * V::LANES);
+                        let at = at.add(b * BLOCK);
                         u[t][b] = V::load(at);
                         v[t][b] = V::load(at.add(self.outputs));
                     }
                 }
             }
-            for run in self.runs {
-                let mut run = *run;
-                run.x = run.x.add(2 * i * run.stride);
-                run.weights = run.weights.add(f * 2 * run.width);
-                (u, v) = sweep_pairs(u, v, &run);
+            for source in self.sources {
+                let weights = source.weights.as_ptr().wrapping_add(f * 2 * source.width);
+                (u, v) = sweep_pairs(u, v, source, source.x.row(2 * i), weights);
             }
             for t in 0..T {
                 for b in 0..B {
-                    let [ab, ba] = self.rows(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
+                    let [ab, ba] = self.rows(2 * (i + t), f + b * BLOCK, u[t][b], v[t][b]);
                     (u[t][b], v[t][b]) = (ab, ba);
                 }
             }
@@ -309,7 +331,7 @@ impl PairMap<'_> {
             }
             for t in 0..T {
                 for b in 0..B {
-                    self.store(2 * (i + t), f + b * V::LANES, u[t][b], v[t][b]);
+                    self.store(2 * (i + t), f + b * BLOCK, u[t][b], v[t][b]);
                 }
             }
         }
@@ -318,18 +340,18 @@ impl PairMap<'_> {
     /// Features f .. f + 8 of (a, b) and (b, a), from u and v.
     #[inline(always)]
     unsafe fn rows<V: Vector>(&self, row: usize, f: usize, u: V, v: V) -> [V; 2] {
-        // SAFETY: pairs and outputs are within the tensors.
+        // SAFETY: the caller gives pairs and outputs that exist.
         unsafe {
             let mut ab = u.add(v);
             let mut ba = u.sub(v);
-            if !self.bias.is_null() {
-                let bias = V::load(self.bias.add(f));
+            if let Some(bias) = self.bias {
+                let bias = V::load(bias.as_ptr().add(f));
                 (ab, ba) = (ab.add(bias), ba.add(bias));
             }
-            if !self.expanded.is_null() {
-                let [a, b] = self.ends.get_unchecked(row / 2).map(|x| x as usize);
-                let a = self.expanded.add(a * 2 * self.outputs + f);
-                let b = self.expanded.add(b * 2 * self.outputs + f);
+            if let Some((expanded, ends)) = self.expanded {
+                let [a, b] = ends.get_unchecked(row / 2).map(|x| x as usize);
+                let a = expanded.as_ptr().add(a * 2 * self.outputs + f);
+                let b = expanded.as_ptr().add(b * 2 * self.outputs + f);
                 ab = ab.add(V::load(b).add(V::load(a.add(self.outputs))));
                 ba = ba.add(V::load(a).add(V::load(b.add(self.outputs))));
             }
@@ -339,14 +361,13 @@ impl PairMap<'_> {
 
     #[inline(always)]
     unsafe fn store<V: Vector>(&self, row: usize, f: usize, ab: V, ba: V) {
-        // SAFETY: pairs and outputs are within the tensors.
+        // SAFETY: the caller gives pairs and outputs that exist.
         unsafe {
-            ab.store(self.y.add(row * self.y_stride + f));
-            ba.store(self.y.add((row + 1) * self.y_stride + f));
-            if !self.sums.is_null() {
-                let at = self.sums.add(row * self.sums_stride + f);
-                ab.add(ba).store(at);
-                ab.sub(ba).store(at.add(self.sums_stride));
+            ab.store(self.y.row(row).add(f));
+            ba.store(self.y.row(row + 1).add(f));
+            if let Some(sums) = self.sums {
+                ab.add(ba).store(sums.row(row).add(f));
+                ab.sub(ba).store(sums.row(row + 1).add(f));
             }
         }
     }
@@ -357,19 +378,22 @@ impl PairMap<'_> {
 unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
     mut u: [[V; B]; T],
     mut v: [[V; B]; T],
-    run: &RowRun,
+    source: &Source<'_>,
+    x: *const f32,
+    w: *const f32,
 ) -> ([[V; B]; T], [[V; B]; T]) {
+    let (stride, half) = (source.x.stride(), source.width * BLOCK);
     // SAFETY: the caller gives 2 T rows, `columns` columns and B blocks of weights.
     unsafe {
         let mut c = 0;
-        while c + UNROLL <= run.columns {
+        while c + UNROLL <= source.columns {
             for k in 0..UNROLL {
-                (u, v) = sweep_channel(u, v, run, c + k);
+                (u, v) = sweep_channel(u, v, x.add(c + k), stride, w.add((c + k) * BLOCK), half);
             }
             c += UNROLL;
         }
-        while c < run.columns {
-            (u, v) = sweep_channel(u, v, run, c);
+        while c < source.columns {
+            (u, v) = sweep_channel(u, v, x.add(c), stride, w.add(c * BLOCK), half);
             c += 1;
         }
     }
@@ -381,22 +405,22 @@ unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
 unsafe fn sweep_channel<V: Vector, const T: usize, const B: usize>(
     mut u: [[V; B]; T],
     mut v: [[V; B]; T],
-    run: &RowRun,
-    c: usize,
+    x: *const f32,
+    stride: usize,
+    w: *const f32,
+    half: usize,
 ) -> ([[V; B]; T], [[V; B]; T]) {
-    let (x, stride, w) = (run.x, run.stride, run.weights);
     // SAFETY: as for `sweep_pairs`.
     unsafe {
-        let half = run.width * V::LANES;
         let mut sum = [V::splat(0.0); B];
         let mut difference = sum;
         for b in 0..B {
-            let at = w.add(2 * b * half + c * V::LANES);
+            let at = w.add(2 * b * half);
             sum[b] = V::load(at);
             difference[b] = V::load(at.add(half));
         }
         for t in 0..T {
-            let at = x.add(2 * t * stride + c);
+            let at = x.add(2 * t * stride);
             let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
             for b in 0..B {
                 u[t][b] = s.mul_add(sum[b], u[t][b]);
@@ -413,32 +437,42 @@ pub(crate) struct ReduceRows<'a> {
     pub(crate) members: &'a [u32],
     pub(crate) per: usize,
     pub(crate) targets: usize,
-    /// The first column, of row 0.
-    pub(crate) x: *const f32,
-    pub(crate) x_stride: usize,
+    /// From the first column on, and how many rows there are.
+    pub(crate) x: Rows<'a>,
+    pub(crate) rows: usize,
     pub(crate) features: usize,
     pub(crate) both: bool,
     /// Whether x are pre-activations.
     pub(crate) activate: bool,
-    /// The first output column, of target 0: maxima, then minima.
-    pub(crate) red: *mut f32,
-    pub(crate) red_stride: usize,
+    /// From the first output column on: maxima, then minima.
+    pub(crate) red: RowsMut<'a>,
 }
 
-impl Kernel for ReduceRows<'_> {
+// SAFETY: the targets 0..targets have `per` members each, all of them rows, which `check` asks
+// for.
+unsafe impl Kernel for ReduceRows<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.features.is_multiple_of(BLOCK));
+        all_below(&self.members[..times(self.targets, self.per)], self.rows);
+        self.x.check(self.rows, self.features);
+        let columns = self.features * (1 + usize::from(self.both));
+        self.red.check(self.targets, columns);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         let per = self.per;
-        // SAFETY: every index is a row of the tensors.
+        // SAFETY: every member is a row.
         unsafe {
             for t in 0..self.targets {
-                let red = self.red.add(t * self.red_stride);
+                let red = self.red.row(t);
                 let members = self.members.get_unchecked(t * per..(t + 1) * per);
-                for f in (0..self.features).step_by(V::LANES) {
+                for f in (0..self.features).step_by(BLOCK) {
                     let mut max = V::splat(f32::NEG_INFINITY);
                     let mut min = V::splat(f32::INFINITY);
                     for &row in members {
-                        let v = V::load(self.x.add(row as usize * self.x_stride + f));
+                        let v = V::load(self.x.row(row as usize).add(f));
                         max = v.max(max);
                         min = v.min(min);
                     }
@@ -460,37 +494,9 @@ impl Kernel for ReduceRows<'_> {
     }
 }
 
-/// Starts a reduction into rows at ∓infinity.
-pub(crate) struct StartRows {
-    pub(crate) rows: usize,
-    pub(crate) features: usize,
-    pub(crate) both: bool,
-    /// `[row][features for each quantifier]`.
-    pub(crate) best: *mut f32,
-}
-
-impl Kernel for StartRows {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: rows and features are within the tensor.
-        unsafe {
-            let columns = self.features * (1 + usize::from(self.both));
-            for row in 0..self.rows {
-                let at = self.best.add(row * columns);
-                for f in (0..self.features).step_by(V::LANES) {
-                    V::splat(f32::NEG_INFINITY).store(at.add(f));
-                    if self.both {
-                        V::splat(f32::INFINITY).store(at.add(self.features + f));
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Ends the reduction of triples into pairs: over no tuple it is 0 and 1; over pre-activations a
 /// sigmoid is due; and pairs are kept as sums and differences.
-pub(crate) struct EndRows {
+pub(crate) struct EndRows<'a> {
     pub(crate) pairs: usize,
     /// Whether the reductions were over no tuple.
     pub(crate) empty: bool,
@@ -498,32 +504,36 @@ pub(crate) struct EndRows {
     pub(crate) features: usize,
     /// Columns: features for each quantifier.
     pub(crate) columns: usize,
-    /// The first of these columns, of row 0.
-    pub(crate) best: *const f32,
-    pub(crate) best_stride: usize,
-    pub(crate) red: *mut f32,
-    pub(crate) red_stride: usize,
+    /// From the first of these columns on.
+    pub(crate) best: Rows<'a>,
+    pub(crate) red: RowsMut<'a>,
 }
 
-impl Kernel for EndRows {
+// SAFETY: two rows a pair and all columns, which `check` asks for.
+unsafe impl Kernel for EndRows<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.columns.is_multiple_of(BLOCK));
+        self.best.check(times(2, self.pairs), self.columns);
+        self.red.check(2 * self.pairs, self.columns);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: rows and features are within the tensors.
+        // SAFETY: pairs and columns are within the tensors.
         unsafe {
-            for pair in 0..self.pairs {
-                for c in (0..self.columns).step_by(V::LANES) {
-                    let from = self.best.add(2 * pair * self.best_stride + c);
-                    let mut ab = V::load(from);
-                    let mut ba = V::load(from.add(self.best_stride));
+            for row in (0..2 * self.pairs).step_by(2) {
+                for c in (0..self.columns).step_by(BLOCK) {
+                    let mut ab = V::load(self.best.row(row).add(c));
+                    let mut ba = V::load(self.best.row(row + 1).add(c));
                     if self.empty {
                         ab = V::splat(f32::from(u8::from(c >= self.features)));
                         ba = ab;
                     } else if self.activate {
                         [ab, ba] = sigmoids([ab, ba]);
                     }
-                    let to = self.red.add(2 * pair * self.red_stride + c);
-                    ab.add(ba).store(to);
-                    ab.sub(ba).store(to.add(self.red_stride));
+                    ab.add(ba).store(self.red.row(row).add(c));
+                    ab.sub(ba).store(self.red.row(row + 1).add(c));
                 }
             }
         }

@@ -1,34 +1,59 @@
 //! Backward through maps and reductions with features in lanes.
 //!
-//! Pairs are kept as sums and differences, see [`rows`](super::rows); there the gradient of u, the sum
-//! of the gradients of (a, b) and (b, a), meets sums alone, and that of v, their difference,
-//! differences alone. So a map over pairs is two maps over rows, the even and the odd ones, and needs no kernel of its own.
+//! Pairs are kept as sums and differences, see [`rows`](super::rows); there the gradient of u, the
+//! sum of the gradients of (a, b) and (b, a), meets sums alone, and that of v, their difference,
+//! differences alone. So a map over pairs is two maps over rows, the even and the odd ones, and
+//! needs no kernel of its own.
 
 use super::vector::{Kernel, Vector};
+use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
+
+/// Rows and the gradients that meet them.
+#[derive(Clone, Copy)]
+pub(crate) struct Active<'a> {
+    /// The rows whose gradient is not zero.
+    pub(crate) rows: &'a [u32],
+    /// How many rows there are.
+    pub(crate) count: usize,
+    pub(crate) dy: Rows<'a>,
+    /// A multiple of 8.
+    pub(crate) outputs: usize,
+}
+
+impl Active<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.outputs.is_multiple_of(BLOCK));
+        all_below(self.rows, self.count);
+        self.dy.check(self.count, self.outputs);
+    }
+}
 
 /// dw[c][f] = Σ_t x[t][c] dy[t][f].
 pub(crate) struct WeightGradient<'a> {
-    /// The rows t whose dy is not zero.
-    pub(crate) rows: &'a [u32],
-    /// The first column, of row 0.
-    pub(crate) x: *const f32,
-    pub(crate) x_stride: usize,
+    pub(crate) of: Active<'a>,
+    /// From the first column on.
+    pub(crate) x: Rows<'a>,
     pub(crate) columns: usize,
-    pub(crate) dy: *const f32,
-    pub(crate) dy_stride: usize,
-    /// A multiple of 8.
-    pub(crate) outputs: usize,
     /// `[columns][outputs]`.
-    pub(crate) dw: *mut f32,
+    pub(crate) dw: RowsMut<'a>,
 }
 
-impl Kernel for WeightGradient<'_> {
+// SAFETY: the tiles stay within columns, outputs and the rows that `check` has seen.
+unsafe impl Kernel for WeightGradient<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        self.of.check();
+        self.x.check(self.of.count, self.columns);
+        self.dw.check(self.columns, self.of.outputs);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: the tiles stay within columns and outputs.
         unsafe {
-            for f in (0..self.outputs).step_by(V::LANES) {
+            for f in (0..self.of.outputs).step_by(BLOCK) {
                 let mut c = 0;
                 while c < self.columns {
                     let left = self.columns - c;
@@ -61,16 +86,15 @@ impl WeightGradient<'_> {
         // SAFETY: the caller gives columns and features that exist.
         unsafe {
             let mut acc = [V::splat(0.0); C];
-            let (x, dy) = (self.x.wrapping_add(c), self.dy.wrapping_add(f));
-            for &row in self.rows {
-                let x = x.add(row as usize * self.x_stride);
-                let d = V::load(dy.add(row as usize * self.dy_stride));
+            for &row in self.of.rows {
+                let x = self.x.row(row as usize).add(c);
+                let d = V::load(self.of.dy.row(row as usize).add(f));
                 for (k, a) in acc.iter_mut().enumerate() {
                     *a = V::splat(*x.add(k)).mul_add(d, *a);
                 }
             }
             for (k, a) in acc.iter().enumerate() {
-                a.store(self.dw.add((c + k) * self.outputs + f));
+                a.store(self.dw.row(c + k).add(f));
             }
         }
         C
@@ -79,30 +103,35 @@ impl WeightGradient<'_> {
 
 /// dx[t][c] += Σ_f w[c][f] dy[t][f].
 pub(crate) struct InputGradient<'a> {
-    /// The rows t whose dy is not zero.
-    pub(crate) rows: &'a [u32],
-    pub(crate) dy: *const f32,
-    pub(crate) dy_stride: usize,
-    pub(crate) outputs: usize,
+    pub(crate) of: Active<'a>,
     /// `[column block][output][8]`.
-    pub(crate) weights: *const f32,
+    pub(crate) weights: &'a [f32],
     /// A multiple of 8.
     pub(crate) columns: usize,
-    /// The first of these columns, of row 0.
-    pub(crate) dx: *mut f32,
-    pub(crate) dx_stride: usize,
+    /// From the first of these columns on.
+    pub(crate) dx: RowsMut<'a>,
 }
 
-impl Kernel for InputGradient<'_> {
+// SAFETY: the passes cover all columns and outputs, which are whole blocks, of rows that `check`
+// has seen.
+unsafe impl Kernel for InputGradient<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        self.of.check();
+        assert!(self.columns.is_multiple_of(BLOCK));
+        assert!(self.weights.len() >= times(self.columns, self.of.outputs));
+        self.dx.check(self.of.count, self.columns);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         const THREE: usize = 3 * BLOCK;
         // SAFETY: the passes cover all columns and outputs, which are whole blocks.
         unsafe {
             let mut f = 0;
-            while f < self.outputs {
+            while f < self.of.outputs {
                 // As many weights as there are registers for.
-                let three = V::WIDE && f + THREE <= self.outputs;
+                let three = V::WIDE && f + THREE <= self.of.outputs;
                 let mut c = 0;
                 while c < self.columns {
                     let left = self.columns - c;
@@ -123,7 +152,8 @@ impl Kernel for InputGradient<'_> {
 }
 
 impl InputGradient<'_> {
-    /// Columns c .. c + 8 B from outputs f .. f + K, row by row: the weights stay in registers. Returns 8 B.
+    /// Columns c .. c + 8 B from outputs f .. f + K, row by row: the weights stay in registers.
+    /// Returns 8 B.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // one index runs over several arrays
     unsafe fn pass<V: Vector, const B: usize, const K: usize>(&self, c: usize, f: usize) -> usize {
@@ -132,16 +162,16 @@ impl InputGradient<'_> {
             let mut w = [[V::splat(0.0); B]; K];
             for k in 0..K {
                 for b in 0..B {
-                    let at = (c + b * BLOCK) * self.outputs + (f + k) * V::LANES;
-                    w[k][b] = V::load(self.weights.add(at));
+                    let at = (c + b * BLOCK) * self.of.outputs + (f + k) * BLOCK;
+                    w[k][b] = V::load(self.weights.as_ptr().add(at));
                 }
             }
-            for &row in self.rows {
-                let dy = self.dy.add(row as usize * self.dy_stride + f);
-                let dx = self.dx.add(row as usize * self.dx_stride + c);
+            for &row in self.of.rows {
+                let dy = self.of.dy.row(row as usize).add(f);
+                let dx = self.dx.row(row as usize).add(c);
                 let mut acc = [V::splat(0.0); B];
                 for b in 0..B {
-                    acc[b] = V::load(dx.add(b * V::LANES));
+                    acc[b] = V::load(dx.add(b * BLOCK));
                 }
                 for k in 0..K {
                     let d = V::splat(*dy.add(k));
@@ -150,7 +180,7 @@ impl InputGradient<'_> {
                     }
                 }
                 for b in 0..B {
-                    acc[b].store(dx.add(b * V::LANES));
+                    acc[b].store(dx.add(b * BLOCK));
                 }
             }
         }
@@ -164,20 +194,33 @@ pub(crate) struct ReduceGradient<'a> {
     /// `[target][per]`: the rows reduced into each target.
     pub(crate) members: &'a [u32],
     pub(crate) targets: usize,
-    /// The first column, of row 0.
-    pub(crate) x: *const f32,
-    pub(crate) x_stride: usize,
+    /// From the first column on, and how many rows there are.
+    pub(crate) x: Rows<'a>,
+    pub(crate) rows: usize,
     pub(crate) features: usize,
     pub(crate) both: bool,
-    /// The reductions where x are pre-activations, else null.
-    pub(crate) red: *const f32,
-    pub(crate) d_red: *const f32,
-    pub(crate) red_stride: usize,
+    /// The reductions, where x are pre-activations.
+    pub(crate) red: Option<Rows<'a>>,
+    pub(crate) d_red: Rows<'a>,
     /// `[row][features]`, added to.
-    pub(crate) d: *mut f32,
+    pub(crate) d: RowsMut<'a>,
 }
 
-impl Kernel for ReduceGradient<'_> {
+// SAFETY: every target has an equal part of the members, all of them rows, which `check` asks for.
+unsafe impl Kernel for ReduceGradient<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.features.is_multiple_of(BLOCK) && self.targets > 0);
+        all_below(self.members, self.rows);
+        self.x.check(self.rows, self.features);
+        self.d.check(self.rows, self.features);
+        let columns = self.features * (1 + usize::from(self.both));
+        self.d_red.check(self.targets, columns);
+        if let Some(red) = self.red {
+            red.check(self.targets, columns);
+        }
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `target`.
@@ -195,28 +238,28 @@ impl ReduceGradient<'_> {
     #[inline(always)]
     unsafe fn all<V: Vector, const BOTH: bool>(&self) {
         let per = self.members.len() / self.targets;
-        // SAFETY: every index is a row of the tensors.
+        // SAFETY: every target has as many members.
         unsafe {
             for t in 0..self.targets {
                 let members = self.members.get_unchecked(t * per..(t + 1) * per);
-                for f in (0..self.features).step_by(V::LANES) {
-                    self.target::<V, BOTH>(members, t * self.red_stride + f, f);
+                for f in (0..self.features).step_by(BLOCK) {
+                    self.target::<V, BOTH>(members, t, f);
                 }
             }
         }
     }
 
-    /// Features f .. f + 8 of one target, whose reductions lie at `at`.
+    /// Features f .. f + 8 of target t.
     #[inline(always)]
-    unsafe fn target<V: Vector, const BOTH: bool>(&self, members: &[u32], at: usize, f: usize) {
-        // SAFETY: every index is a row of the tensors.
+    unsafe fn target<V: Vector, const BOTH: bool>(&self, members: &[u32], t: usize, f: usize) {
+        // SAFETY: every member is a row.
         unsafe {
             let one = V::splat(1.0);
-            let x = self.x.add(f);
+            let x = self.x.from(f);
             let mut max = V::splat(f32::NEG_INFINITY);
             let mut min = V::splat(f32::INFINITY);
             for &row in members {
-                let v = V::load(x.add(row as usize * self.x_stride));
+                let v = V::load(x.row(row as usize));
                 max = v.max(max);
                 if BOTH {
                     min = v.min(min);
@@ -225,28 +268,28 @@ impl ReduceGradient<'_> {
             let mut ties_max = V::splat(0.0);
             let mut ties_min = V::splat(0.0);
             for &row in members {
-                let v = V::load(x.add(row as usize * self.x_stride));
+                let v = V::load(x.row(row as usize));
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
                     ties_min = ties_min.add(v.where_equal(min, one));
                 }
             }
-            let mut share_max = V::load(self.d_red.add(at)).div(ties_max);
+            let d_red = self.d_red.row(t).add(f);
+            let mut share_max = V::load(d_red).div(ties_max);
             let mut share_min = V::splat(0.0);
             if BOTH {
-                share_min = V::load(self.d_red.add(at + self.features)).div(ties_min);
+                share_min = V::load(d_red.add(self.features)).div(ties_min);
             }
-            if !self.red.is_null() {
-                let s = V::load(self.red.add(at));
-                share_max = share_max.mul(s.mul(one.sub(s)));
+            if let Some(red) = self.red {
+                let red = red.row(t).add(f);
+                share_max = share_max.mul(slope(V::load(red)));
                 if BOTH {
-                    let s = V::load(self.red.add(at + self.features));
-                    share_min = share_min.mul(s.mul(one.sub(s)));
+                    share_min = share_min.mul(slope(V::load(red.add(self.features))));
                 }
             }
             for &row in members {
-                let v = V::load(x.add(row as usize * self.x_stride));
-                let to = self.d.add(row as usize * self.features + f);
+                let v = V::load(x.row(row as usize));
+                let to = self.d.row(row as usize).add(f);
                 let mut d = V::load(to).add(v.where_equal(max, share_max));
                 if BOTH {
                     d = d.add(v.where_equal(min, share_min));
@@ -257,84 +300,67 @@ impl ReduceGradient<'_> {
     }
 }
 
-/// From the gradients of the sum and the difference of (a, b) and (b, a) to their own.
-pub(crate) struct FromSums {
-    pub(crate) pairs: usize,
-    /// The first column, of row 0.
-    pub(crate) d_sums: *const f32,
-    pub(crate) stride: usize,
-    pub(crate) features: usize,
-    /// `[row][features]`.
-    pub(crate) d: *mut f32,
-}
-
-impl Kernel for FromSums {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: pairs and features are within the tensors.
-        unsafe {
-            for pair in 0..self.pairs {
-                let from = self.d_sums.add(2 * pair * self.stride);
-                let to = self.d.add(2 * pair * self.features);
-                for f in (0..self.features).step_by(V::LANES) {
-                    let sum = V::load(from.add(f));
-                    let difference = V::load(from.add(self.stride + f));
-                    sum.add(difference).store(to.add(f));
-                    sum.sub(difference).store(to.add(self.features + f));
-                }
-            }
-        }
-    }
-}
-
 /// From the gradients of the outputs of (a, b) and (b, a) to those of u and v, and to what the
 /// pairs took from their objects.
 pub(crate) struct PairsToPre<'a> {
     pub(crate) pairs: usize,
-    /// `[row][features]`: activations; null where d is of pre-activations already.
-    pub(crate) y: *const f32,
+    /// `[row][features]`: activations, unless d is of pre-activations already.
+    pub(crate) y: Option<&'a [f32]>,
     pub(crate) features: usize,
     /// `[row][features]`: the gradients of (a, b), (b, a) on entry, of u, v on return.
-    pub(crate) d: *mut f32,
-    /// The objects a and b of each pair.
-    pub(crate) ends: &'a [[u32; 2]],
-    /// `[object][2][features]`, added to, or null.
-    pub(crate) d_expanded: *mut f32,
+    pub(crate) d: RowsMut<'a>,
+    /// `[object][2 features]`, added to, how many objects there are, and which each pair has.
+    pub(crate) d_expanded: Option<(RowsMut<'a>, usize, &'a [[u32; 2]])>,
     /// `[features]`, added to.
-    pub(crate) d_bias: *mut f32,
+    pub(crate) d_bias: RowsMut<'a>,
 }
 
-impl Kernel for PairsToPre<'_> {
+// SAFETY: two rows a pair and all features, and objects that are there, which `check` asks for.
+unsafe impl Kernel for PairsToPre<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        let (rows, features) = (times(2, self.pairs), self.features);
+        assert!(features.is_multiple_of(BLOCK));
+        assert!(self.y.is_none_or(|y| y.len() >= times(rows, features)));
+        self.d.check(rows, features);
+        self.d_bias.check(1, features);
+        if let Some((d_expanded, objects, ends)) = self.d_expanded {
+            d_expanded.check(objects, 2 * features);
+            all_below(ends[..self.pairs].as_flattened(), objects);
+        }
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         let features = self.features;
         // SAFETY: pairs, objects and features are within the tensors.
         unsafe {
-            for f in (0..features).step_by(V::LANES) {
-                let mut bias = V::load(self.d_bias.add(f));
+            for f in (0..features).step_by(BLOCK) {
+                let d_bias = self.d_bias.row(0).add(f);
+                let mut bias = V::load(d_bias);
                 for row in (0..2 * self.pairs).step_by(2) {
-                    let at = self.d.add(row * features + f);
-                    let (mut ab, mut ba) = (V::load(at), V::load(at.add(features)));
-                    if !self.y.is_null() {
-                        let y = self.y.add(row * features + f);
+                    let (to_u, to_v) = (self.d.row(row).add(f), self.d.row(row + 1).add(f));
+                    let (mut ab, mut ba) = (V::load(to_u), V::load(to_v));
+                    if let Some(y) = self.y {
+                        let y = y.as_ptr().add(row * features + f);
                         ab = ab.mul(slope(V::load(y)));
                         ba = ba.mul(slope(V::load(y.add(features))));
                     }
-                    if !self.d_expanded.is_null() {
-                        let [a, b] = self.ends.get_unchecked(row / 2).map(|x| x as usize);
-                        let b = self.d_expanded.add(b * 2 * features + f);
+                    if let Some((d_expanded, _, ends)) = self.d_expanded {
+                        let [a, b] = ends.get_unchecked(row / 2).map(|x| x as usize);
+                        let b = d_expanded.row(b).add(f);
                         add(b, ab);
                         add(b.add(features), ba);
-                        let a = self.d_expanded.add(a * 2 * features + f);
+                        let a = d_expanded.row(a).add(f);
                         add(a, ba);
                         add(a.add(features), ab);
                     }
                     let u = ab.add(ba);
-                    u.store(at);
-                    ab.sub(ba).store(at.add(features));
+                    u.store(to_u);
+                    ab.sub(ba).store(to_v);
                     bias = bias.add(u);
                 }
-                bias.store(self.d_bias.add(f));
+                bias.store(d_bias);
             }
         }
     }
@@ -356,99 +382,98 @@ pub(super) unsafe fn add<V: Vector>(to: *mut f32, x: V) {
 
 /// From the gradients of outputs of arity 0 and 1 to those of pre-activations, and to what the rows
 /// of a structure took from the arity below.
-pub(crate) struct RowsToPre {
-    pub(crate) rows: usize,
+pub(crate) struct RowsToPre<'a> {
+    pub(crate) structures: usize,
     /// Rows of a structure.
     pub(crate) per: usize,
-    /// Activations, from the first column of row 0 on; null where d is of pre-activations already.
-    pub(crate) y: *const f32,
-    pub(crate) y_stride: usize,
+    /// Activations, from the first column on, unless d is of pre-activations already.
+    pub(crate) y: Option<Rows<'a>>,
     pub(crate) features: usize,
     /// `[row][features]`.
-    pub(crate) d: *mut f32,
-    /// `[structure][features]`, or null.
-    pub(crate) d_expanded: *mut f32,
+    pub(crate) d: RowsMut<'a>,
+    /// `[structure][features]`.
+    pub(crate) d_expanded: Option<RowsMut<'a>>,
     /// `[features]`, added to.
-    pub(crate) d_bias: *mut f32,
+    pub(crate) d_bias: RowsMut<'a>,
 }
 
-impl Kernel for RowsToPre {
+// SAFETY: `per` rows a structure and all features, which `check` asks for.
+unsafe impl Kernel for RowsToPre<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        let (rows, features) = (times(self.structures, self.per), self.features);
+        assert!(features.is_multiple_of(BLOCK));
+        self.d.check(rows, features);
+        self.d_bias.check(1, features);
+        if let Some(y) = self.y {
+            y.check(rows, features);
+        }
+        if let Some(d_expanded) = self.d_expanded {
+            d_expanded.check(self.structures, features);
+        }
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: rows and features are within the tensors.
         unsafe {
-            for f in (0..self.features).step_by(V::LANES) {
-                let mut bias = V::load(self.d_bias.add(f));
-                for structure in 0..self.rows / self.per {
+            for f in (0..self.features).step_by(BLOCK) {
+                let d_bias = self.d_bias.row(0).add(f);
+                let mut bias = V::load(d_bias);
+                for structure in 0..self.structures {
                     let mut sum = V::splat(0.0);
                     for row in structure * self.per..(structure + 1) * self.per {
-                        let at = self.d.add(row * self.features + f);
+                        let at = self.d.row(row).add(f);
                         let mut d = V::load(at);
-                        if !self.y.is_null() {
-                            d = d.mul(slope(V::load(self.y.add(row * self.y_stride + f))));
+                        if let Some(y) = self.y {
+                            d = d.mul(slope(V::load(y.row(row).add(f))));
                             d.store(at);
                         }
                         sum = sum.add(d);
                     }
-                    if !self.d_expanded.is_null() {
-                        sum.store(self.d_expanded.add(structure * self.features + f));
+                    if let Some(d_expanded) = self.d_expanded {
+                        sum.store(d_expanded.row(structure).add(f));
                     }
                     bias = bias.add(sum);
                 }
-                bias.store(self.d_bias.add(f));
+                bias.store(d_bias);
             }
         }
     }
 }
 
-/// Copies the columns of one output out of wider rows.
-pub(crate) struct CopyRows {
-    pub(crate) rows: usize,
-    pub(crate) from: *const f32,
-    pub(crate) stride: usize,
-    pub(crate) features: usize,
-    /// `[row][features]`.
-    pub(crate) to: *mut f32,
-}
-
-impl Kernel for CopyRows {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: rows and features are within the tensors.
-        unsafe {
-            for row in 0..self.rows {
-                for f in (0..self.features).step_by(V::LANES) {
-                    V::load(self.from.add(row * self.stride + f))
-                        .store(self.to.add(row * self.features + f));
-                }
-            }
-        }
-    }
-}
-
-/// Adds what belongs to each pair to what belongs to its class.
+/// Adds what belongs to each row to what belongs to its class.
 pub(crate) struct AddByClass<'a> {
-    /// The pairs to add.
-    pub(crate) pairs: &'a [u32],
+    /// The rows to add.
+    pub(crate) rows: &'a [u32],
     pub(crate) classes: &'a [u32],
-    /// `[pair][width]`.
-    pub(crate) d: *const f32,
+    /// How many classes there are.
+    pub(crate) count: usize,
+    pub(crate) d: Rows<'a>,
     /// A multiple of 8.
     pub(crate) width: usize,
-    /// `[class][width]`.
-    pub(crate) sums: *mut f32,
+    pub(crate) sums: RowsMut<'a>,
 }
 
-impl Kernel for AddByClass<'_> {
+// SAFETY: rows that have a class, and classes that are there, which `check` asks for.
+unsafe impl Kernel for AddByClass<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.width.is_multiple_of(BLOCK));
+        all_below(self.rows, self.classes.len());
+        all_below(self.classes, self.count);
+        self.d.check(self.classes.len(), self.width);
+        self.sums.check(self.count, self.width);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: classes and pairs are within the tensors.
+        // SAFETY: rows and classes are within the tensors.
         unsafe {
-            for &pair in self.pairs {
-                let class = *self.classes.get_unchecked(pair as usize) as usize;
-                let from = self.d.add(pair as usize * self.width);
-                let to = self.sums.add(class * self.width);
-                for f in (0..self.width).step_by(V::LANES) {
+            for &row in self.rows {
+                let class = *self.classes.get_unchecked(row as usize) as usize;
+                let (from, to) = (self.d.row(row as usize), self.sums.row(class));
+                for f in (0..self.width).step_by(BLOCK) {
                     add(to.add(f), V::load(from.add(f)));
                 }
             }

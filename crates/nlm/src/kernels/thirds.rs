@@ -1,4 +1,5 @@
-//! Reductions over the third object of a triple, tuple by tuple, for several structures, and their gradients.
+//! Reductions over the third object of a triple, tuple by tuple, for several structures, and
+//! their gradients.
 //!
 //! A tuple (a, b, z) has the value
 //!
@@ -6,11 +7,14 @@
 //! expanded(b, z)[0] + expanded(a, z)[1] + expanded(a, b)[2] + table[class and order of the tuple]
 //! ```
 //!
-//! in this order of additions whatever the tuple is, so that unlike tuples that tie exactly do so in f32 too. All tuples of
-//! one (a, b) are taken together: ties are counted and their shares given in one place, and each tuple counts once.
+//! in this order of additions whatever the tuple is, so that unlike tuples that tie exactly do so
+//! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
+//! in one place, and each tuple counts once.
 
-use super::rows_gradient::add;
+use super::orbit::SIX;
+use super::rows_gradient::{add, slope};
 use super::vector::{Kernel, Vector};
+use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
 use std::ops::Range;
 
@@ -27,10 +31,10 @@ pub(crate) struct Tuples<'a> {
     pub(crate) row_of: &'a [u32],
     /// `[structure][a][b][z]`: where in the table the tuple's class and order lie.
     pub(crate) places: &'a [u32],
-    /// `[class][feature block][6][8]`, or null.
-    pub(crate) table: *const f32,
-    /// `[row][3][features]`, or null.
-    pub(crate) expanded: *const f32,
+    /// `[class][feature block][6][8]`.
+    pub(crate) table: Option<&'a [f32]>,
+    /// `[row][3][features]`.
+    pub(crate) expanded: Option<&'a [f32]>,
     pub(crate) features: usize,
 }
 
@@ -49,8 +53,8 @@ struct Run<'a, V, const F: usize> {
 }
 
 impl<V: Vector, const F: usize> Run<'_, V, F> {
-    /// The objects z of the tuples, of `n` objects. In spans, since a question for each z would often be
-    /// answered otherwise than the last.
+    /// The objects z of the tuples, of `n` objects. In spans, since a question for each z would
+    /// often be answered otherwise than the last.
     #[inline(always)]
     fn thirds(&self, n: usize) -> [Range<usize>; 3] {
         let (low, high) = (self.a.min(self.b), self.a.max(self.b));
@@ -106,7 +110,7 @@ impl<'a> Tuples<'a> {
         // SAFETY: rows and features are within the tensors.
         unsafe {
             let mut ab = V::splat(0.0);
-            let mut expanded = self.expanded;
+            let mut expanded = self.expanded.unwrap_or(&[]).as_ptr();
             if PAIRS {
                 expanded = expanded.add(structure * self.rows * 3 * self.features + f);
                 let row = *self.row_of.get_unchecked(a * n + b) as usize;
@@ -122,11 +126,37 @@ impl<'a> Tuples<'a> {
                     self.row_of.get_unchecked(b * n..(b + 1) * n),
                 ],
                 places: self.places.get(places..places + n).unwrap_or(&[]),
-                table: self.table.wrapping_add(f * super::orbit::SIX),
+                table: self.table.unwrap_or(&[]).as_ptr().wrapping_add(f * SIX),
                 expanded,
                 ab,
                 width: self.features,
             }
+        }
+    }
+
+    /// # Panics
+    ///
+    /// Unless rows and places are within the tensors; `best` are maxima and, with `both`, minima.
+    #[inline(always)]
+    fn check(&self, both: bool, best: &[Rows<'_>]) {
+        let (n, features) = (self.objects, self.features);
+        assert!(features.is_multiple_of(BLOCK));
+        assert!(self.table.is_some() || self.expanded.is_some());
+        all_below(&self.row_of[..times(n, n)], self.rows);
+        // The second row of (a, a) follows the first.
+        assert!(self.distinct || (0..n).all(|a| (self.row_of[a * n + a] as usize) + 1 < self.rows));
+        let rows = times(self.structures, self.rows);
+        for best in best {
+            best.check(rows, features * (1 + usize::from(both)));
+        }
+        if let Some(expanded) = self.expanded {
+            assert!(expanded.len() >= times(rows, 3 * features));
+        }
+        if let Some(table) = self.table {
+            let places = times(times(self.structures, n), times(n, n));
+            // A place is one of the first features of a class; the others lie so far behind it.
+            let behind = times(features - BLOCK, SIX) + BLOCK - 1;
+            all_below(&self.places[..places], table.len().saturating_sub(behind));
         }
     }
 
@@ -141,11 +171,12 @@ impl<'a> Tuples<'a> {
 pub(crate) struct ReduceThirds<'a> {
     pub(crate) tuples: Tuples<'a>,
     pub(crate) both: bool,
-    /// `[row][features for each quantifier]`.
-    pub(crate) best: *mut f32,
+    /// `[row]`: features for each quantifier.
+    pub(crate) best: RowsMut<'a>,
 }
 
-/// Runs a block for every third object of a run. (Not an iterator: its state would leave the registers.)
+/// Runs a block for every third object of a run. (Not an iterator: its state would leave the
+/// registers.)
 macro_rules! for_thirds {
     ($z:ident in $run:expr, $n:expr, $body:block) => {
         for span in $run.thirds($n) {
@@ -166,8 +197,8 @@ macro_rules! choose {
     };
     ($self:ident, $v:ty, $f:expr) => {
         match (
-            $self.tuples.table.is_null(),
-            $self.tuples.expanded.is_null(),
+            $self.tuples.table.is_none(),
+            $self.tuples.expanded.is_none(),
             $self.both,
         ) {
             (false, true, false) => $self.pass::<$v, $f, true, false, false>(),
@@ -180,7 +211,13 @@ macro_rules! choose {
     };
 }
 
-impl Kernel for ReduceThirds<'_> {
+// SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
+unsafe impl Kernel for ReduceThirds<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        self.tuples.check(self.both, &[self.best.read()]);
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `pass`.
@@ -202,7 +239,6 @@ impl ReduceThirds<'_> {
         let tuples = &self.tuples;
         let n = tuples.objects;
         let features = if F > 0 { F } else { tuples.features };
-        let columns = features * (1 + usize::from(BOTH));
         // SAFETY: rows and features are within the tensors.
         unsafe {
             for structure in 0..tuples.structures {
@@ -210,7 +246,7 @@ impl ReduceThirds<'_> {
                     for b in (0..n).filter(|&b| tuples.holds(a, b)) {
                         let row = structure * tuples.rows
                             + *tuples.row_of.get_unchecked(a * n + b) as usize;
-                        for f in (0..features).step_by(V::LANES) {
+                        for f in (0..features).step_by(BLOCK) {
                             let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
                             let mut max = V::splat(f32::NEG_INFINITY);
                             let mut min = V::splat(f32::INFINITY);
@@ -223,7 +259,7 @@ impl ReduceThirds<'_> {
                             });
                             // Both rows of (a, a) hold the same tuple.
                             for row in row..=row + usize::from(a == b) {
-                                let to = self.best.add(row * columns + f);
+                                let to = self.best.row(row).add(f);
                                 max.store(to);
                                 if BOTH {
                                     min.store(to.add(features));
@@ -238,64 +274,87 @@ impl ReduceThirds<'_> {
 }
 
 /// The gradients of those extrema, from the gradients of sums and differences of pairs.
-pub(crate) struct ExtremaGradient {
+pub(crate) struct ExtremaGradient<'a> {
     pub(crate) pairs: usize,
-    /// Whether the reduction was over pre-activations.
-    pub(crate) slope: bool,
     /// Columns: features for each quantifier.
     pub(crate) columns: usize,
-    /// Sums and differences, from the first column of row 0 on.
-    pub(crate) red: *const f32,
-    pub(crate) d_red: *const f32,
-    pub(crate) red_stride: usize,
+    /// Sums and differences, where the reduction was over pre-activations.
+    pub(crate) red: Option<Rows<'a>>,
+    pub(crate) d_red: Rows<'a>,
     /// `[row][columns]`.
-    pub(crate) d_best: *mut f32,
+    pub(crate) d_best: RowsMut<'a>,
 }
 
-impl Kernel for ExtremaGradient {
+// SAFETY: two rows a pair and all columns, which `check` asks for.
+unsafe impl Kernel for ExtremaGradient<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.columns.is_multiple_of(BLOCK));
+        let rows = times(2, self.pairs);
+        self.d_red.check(rows, self.columns);
+        self.d_best.check(rows, self.columns);
+        if let Some(red) = self.red {
+            red.check(rows, self.columns);
+        }
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: pairs and columns are within the tensors.
         unsafe {
             let half = V::splat(0.5);
-            for pair in 0..self.pairs {
-                for c in (0..self.columns).step_by(V::LANES) {
-                    let at = 2 * pair * self.red_stride + c;
-                    let sum = V::load(self.d_red.add(at));
-                    let difference = V::load(self.d_red.add(at + self.red_stride));
+            for row in (0..2 * self.pairs).step_by(2) {
+                for c in (0..self.columns).step_by(BLOCK) {
+                    let sum = V::load(self.d_red.row(row).add(c));
+                    let difference = V::load(self.d_red.row(row + 1).add(c));
                     let (mut ab, mut ba) = (sum.add(difference), sum.sub(difference));
-                    if self.slope {
-                        let sum = V::load(self.red.add(at)).mul(half);
-                        let difference = V::load(self.red.add(at + self.red_stride)).mul(half);
-                        ab = ab.mul(super::rows_gradient::slope(sum.add(difference)));
-                        ba = ba.mul(super::rows_gradient::slope(sum.sub(difference)));
+                    if let Some(red) = self.red {
+                        let sum = V::load(red.row(row).add(c)).mul(half);
+                        let difference = V::load(red.row(row + 1).add(c)).mul(half);
+                        ab = ab.mul(slope(sum.add(difference)));
+                        ba = ba.mul(slope(sum.sub(difference)));
                     }
-                    let to = self.d_best.add(2 * pair * self.columns + c);
-                    ab.store(to);
-                    ba.store(to.add(self.columns));
+                    ab.store(self.d_best.row(row).add(c));
+                    ba.store(self.d_best.row(row + 1).add(c));
                 }
             }
         }
     }
 }
 
-/// Gives the gradients of the extrema over z to the tuples that attain them, in equal parts, and on to
-/// what their values are made of.
+/// Gives the gradients of the extrema over z to the tuples that attain them, in equal parts, and on
+/// to what their values are made of.
 pub(crate) struct ThirdsGradient<'a> {
     pub(crate) tuples: Tuples<'a>,
     pub(crate) both: bool,
-    /// `[row][features for each quantifier]`: the extrema and their gradients.
-    pub(crate) best: *const f32,
-    pub(crate) d_best: *const f32,
-    /// As the table, added to, or null.
-    pub(crate) d_table: *mut f32,
-    /// As `expanded`, added to, or null.
-    pub(crate) d_expanded: *mut f32,
+    /// `[row]`: features for each quantifier, the extrema and their gradients.
+    pub(crate) best: Rows<'a>,
+    pub(crate) d_best: Rows<'a>,
+    /// As the table, added to.
+    pub(crate) d_table: RowsMut<'a>,
+    /// `[row][3 features]`, added to, where pairs contribute.
+    pub(crate) d_expanded: RowsMut<'a>,
     /// `[object][8]`, the values of the tuples at hand.
-    pub(crate) values: *mut f32,
+    pub(crate) values: RowsMut<'a>,
 }
 
-impl Kernel for ThirdsGradient<'_> {
+// SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
+unsafe impl Kernel for ThirdsGradient<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        let tuples = &self.tuples;
+        tuples.check(self.both, &[self.best, self.d_best]);
+        self.values.check(tuples.objects, BLOCK);
+        if let Some(table) = tuples.table {
+            self.d_table.check(1, table.len());
+        }
+        if tuples.expanded.is_some() {
+            let rows = tuples.structures * tuples.rows;
+            assert_eq!(self.d_expanded.stride(), 3 * tuples.features);
+            self.d_expanded.check(rows, 3 * tuples.features);
+        }
+    }
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: see `pass`.
@@ -322,7 +381,7 @@ impl ThirdsGradient<'_> {
             for structure in 0..tuples.structures {
                 for a in 0..n {
                     for b in (0..n).filter(|&b| tuples.holds(a, b)) {
-                        for f in (0..features).step_by(V::LANES) {
+                        for f in (0..features).step_by(BLOCK) {
                             let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
                             self.share::<V, F, TABLE, PAIRS, BOTH>(&run, structure, f);
                         }
@@ -348,26 +407,25 @@ impl ThirdsGradient<'_> {
     ) {
         let features = if F > 0 { F } else { self.tuples.features };
         let n = self.tuples.objects;
-        let columns = features * (1 + usize::from(BOTH));
         // SAFETY: rows and features are within the tensors.
         unsafe {
             let one = V::splat(1.0);
             let zero = V::splat(0.0);
             let local = *run.rows[0].get_unchecked(run.b) as usize;
             let row = structure * self.tuples.rows + local;
-            let at = row * columns + f;
-            let (max, mut min) = (V::load(self.best.add(at)), zero);
-            let (mut share_max, mut share_min) = (V::load(self.d_best.add(at)), zero);
+            let (best, d_best) = (self.best.row(row).add(f), self.d_best.row(row).add(f));
+            let (max, mut min) = (V::load(best), zero);
+            let (mut share_max, mut share_min) = (V::load(d_best), zero);
             if BOTH {
-                min = V::load(self.best.add(at + features));
-                share_min = V::load(self.d_best.add(at + features));
+                min = V::load(best.add(features));
+                share_min = V::load(d_best.add(features));
             }
             if run.a == run.b {
                 // The second row of (a, a) is the same tuple.
-                let at = at + columns;
-                share_max = share_max.add(V::load(self.d_best.add(at)));
+                let d_best = self.d_best.row(row + 1).add(f);
+                share_max = share_max.add(V::load(d_best));
                 if BOTH {
-                    share_min = share_min.add(V::load(self.d_best.add(at + features)));
+                    share_min = share_min.add(V::load(d_best.add(features)));
                 }
             }
             if share_max.all_zero() && share_min.all_zero() {
@@ -377,7 +435,7 @@ impl ThirdsGradient<'_> {
             for_thirds!(z in run, n, {
                 let v = run.value::<TABLE, PAIRS>(z);
                 if PAIRS {
-                    v.store(self.values.add(z * V::LANES));
+                    v.store(self.values.row(z));
                 }
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
@@ -388,13 +446,15 @@ impl ThirdsGradient<'_> {
             if BOTH {
                 share_min = share_min.div(ties_min);
             }
-            let d_table = self.d_table.wrapping_add(f * super::orbit::SIX);
-            let base = structure * self.tuples.rows * 3 * features + f;
-            let d_expanded = self.d_expanded.wrapping_add(base);
+            let d_table = self.d_table.row(0).wrapping_add(f * SIX);
+            let d_expanded = self
+                .d_expanded
+                .row(structure * self.tuples.rows)
+                .wrapping_add(f);
             let mut total = zero;
             for_thirds!(z in run, n, {
                 let v = if PAIRS {
-                    V::load(self.values.add(z * V::LANES))
+                    V::load(self.values.row(z))
                 } else {
                     run.value::<TABLE, PAIRS>(z)
                 };

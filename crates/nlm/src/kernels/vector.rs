@@ -1,20 +1,19 @@
-//! One vector of f32 lanes, in plain Rust, AVX2 and AVX-512.
+//! One vector of eight f32, in plain Rust, AVX2 and AVX-512.
 //!
 //! Kernels are written once, generic over [`Vector`], and always inlined into
-//! an entry point that enables the instructions ([`run`]).
+//! an entry point that enables the instructions ([`Level::run`]).
 
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use crate::simd::Simd;
 
-/// Lanes of f32. Every operation is lane by lane.
+/// Eight lanes of f32. Every operation is lane by lane.
 ///
 /// # Safety
 ///
-/// The methods may only run where the instructions of the implementing type
-/// are available; [`run`] sees to that.
+/// The methods may only run where the instructions of the implementing type are available
+/// ([`Level::run`] sees to that), and `load` and `store` where eight f32 lie.
 pub(crate) unsafe trait Vector: Copy {
-    const LANES: usize;
     /// Whether there are 32 registers, enough for 24 accumulators with their
     /// operands; else tiles are smaller.
     const WIDE: bool;
@@ -45,8 +44,6 @@ pub(crate) unsafe trait Vector: Copy {
     }
     /// 1 / x for x in [1, 2^127].
     unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N];
-    /// The sum of the lanes, pairwise.
-    unsafe fn sum(self) -> f32;
 
     /// 1 / (1 + e^-self), absolute error below 2e-7.
     #[inline(always)]
@@ -94,65 +91,64 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
 }
 
 /// Work that can run at any level.
-pub(crate) trait Kernel {
+///
+/// # Safety
+///
+/// After `check` has returned, `run` touches nothing but what the kernel's views and slices hold.
+pub(crate) unsafe trait Kernel {
+    /// # Panics
+    ///
+    /// Unless every place the kernel reads or writes is one that its views and slices hold.
+    fn check(&self);
+
     /// # Safety
     ///
-    /// The instructions of V are available, and every pointer in the kernel
-    /// is good for what the kernel says it reads and writes.
+    /// The instructions of V are available, and [`Kernel::check`] has returned.
     unsafe fn run<V: Vector>(&self);
 }
 
-/// Asks for `len` f32 to be brought near; any address will do.
-#[inline(always)]
-pub(crate) fn prefetch(from: *const f32, len: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for i in (0..len).step_by(16) {
-        // SAFETY: a prefetch of whatever address never faults, and every
-        // x86-64 processor has it.
+/// Instructions that this processor has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level(Simd);
+
+impl Level {
+    /// # Panics
+    ///
+    /// If the processor does not support `simd`.
+    pub(crate) fn new(simd: Simd) -> Self {
+        assert!(simd.supported(), "this processor does not support {simd}");
+        Self(simd)
+    }
+
+    pub(crate) fn simd(self) -> Simd {
+        self.0
+    }
+
+    /// Checks a kernel and runs it.
+    pub(crate) fn run<K: Kernel>(self, kernel: &K) {
+        // SAFETY: the processor has the instructions, and the kernel is checked first.
         unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(i).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (from, len);
-}
-
-/// Runs a kernel with the instructions of `level`.
-///
-/// # Safety
-///
-/// `level` is supported, and every pointer in the kernel is good for what the
-/// kernel says it reads and writes.
-pub(crate) unsafe fn run<K: Kernel>(level: Simd, kernel: &K) {
-    // SAFETY: the caller vouches for the level and for the pointers.
-    unsafe {
-        match level {
-            Simd::Portable => kernel.run::<Portable>(),
-            #[cfg(target_arch = "x86_64")]
-            Simd::Avx2 => x86::run_avx2(kernel),
-            #[cfg(target_arch = "x86_64")]
-            Simd::Avx512 => x86::run_avx512(kernel),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("unsupported level"),
+            match self.0 {
+                Simd::Portable => check_and_run::<K, Portable>(kernel),
+                #[cfg(target_arch = "x86_64")]
+                Simd::Avx2 => x86::run_avx2(kernel),
+                #[cfg(target_arch = "x86_64")]
+                Simd::Avx512 => x86::run_avx512(kernel),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ => unreachable!("unsupported level"),
+            }
         }
     }
 }
 
-/// Runs a kernel with the instructions of `level` on vectors of eight lanes.
-///
 /// # Safety
 ///
-/// As for [`run`].
-pub(crate) unsafe fn run_half<K: Kernel>(level: Simd, kernel: &K) {
-    // SAFETY: the caller vouches for the level and for the pointers.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Simd::Avx512 => x86::run_avx512_half(kernel),
-            _ => run(level, kernel),
-        }
-    }
+/// The instructions of V are available.
+#[inline(always)]
+pub(super) unsafe fn check_and_run<K: Kernel, V: Vector>(kernel: &K) {
+    kernel.check();
+    // SAFETY: the caller has the instructions, and the check is done.
+    unsafe { kernel.run::<V>() }
 }
 
 /// Eight lanes in plain Rust.
@@ -174,7 +170,6 @@ macro_rules! lanewise {
 
 // SAFETY: needs no special instructions.
 unsafe impl Vector for Portable {
-    const LANES: usize = 8;
     const WIDE: bool = false;
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
@@ -254,10 +249,5 @@ unsafe impl Vector for Portable {
     #[inline(always)]
     unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N] {
         x.map(|x| lanewise!(|i: usize| 1.0 / x.0[i]))
-    }
-    #[inline(always)]
-    unsafe fn sum(self) -> f32 {
-        let a = self.0;
-        ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
     }
 }

@@ -1,5 +1,16 @@
 //! A growing f32 buffer on cache-line boundaries.
 
+use super::view::{Rows, RowsMut};
+use crate::plan::BLOCK;
+
+/// Copies whole blocks of eight in place: a call would take longer than so few.
+pub(crate) fn copy_blocks(from: &[f32], to: &mut [f32]) {
+    let (from, _) = from.as_chunks::<BLOCK>();
+    for (to, from) in to.as_chunks_mut::<BLOCK>().0.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
 /// f32 aligned to 64 bytes; keeps its memory when less is asked for.
 #[derive(Default)]
 pub(crate) struct Buffer {
@@ -49,12 +60,14 @@ impl Buffer {
         &mut self.data[self.start..self.start + self.len]
     }
 
-    pub(crate) fn as_ptr(&self) -> *const f32 {
-        self.as_slice().as_ptr()
+    /// Rows for a kernel to read.
+    pub(crate) fn view(&self, stride: usize) -> Rows<'_> {
+        Rows::new(self.as_slice(), stride)
     }
 
-    pub(crate) fn as_mut_ptr(&mut self) -> *mut f32 {
-        self.as_mut_slice().as_mut_ptr()
+    /// Rows for a kernel to write and to read.
+    pub(crate) fn view_mut(&mut self, stride: usize) -> RowsMut<'_> {
+        RowsMut::new(self.as_mut_slice(), stride)
     }
 
     /// The f32 at this place.

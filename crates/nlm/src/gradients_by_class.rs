@@ -1,26 +1,30 @@
-//! Gradients with features in lanes and by classes.
+//! Gradients by class, up to arity 3.
 //!
-//! A group of structures with equally many objects goes through the network at once, rows of one structure after those
-//! of another. What is a function of classes (see `docs/nlm.md`, "Gradients by classes") is computed once a
-//! class, forward and backward; what rows give to it is added up first.
+//! A group of structures with equally many objects goes through the network at once, rows of one
+//! structure after those of another. What is a function of classes (see `docs/nlm.md`, "Gradients
+//! by classes") is computed once a class, forward and backward; what rows give to it is added up
+//! first.
 
 mod backward;
-mod classes;
 mod forward;
+mod orbits;
 mod shape;
 mod triples;
 mod weights;
 
+pub(crate) use backward::find_active;
 pub(crate) use shape::Shape;
-pub(crate) use weights::{Transposed, transpose};
+pub(crate) use weights::{Transposed, add_rows, transpose, transposed};
 
-use crate::buffer::Buffer;
+use crate::classes::Classes;
 use crate::index::Index;
+use crate::inputs::Inputs;
+use crate::kernels::Level;
+use crate::kernels::buffer::Buffer;
 use crate::plan::{MapPlan, Plan};
 use crate::prepared::ComposeWeights;
-use crate::simd::Simd;
 use crate::structure::Structure;
-use classes::Classes;
+use orbits::Orbits;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,15 +35,21 @@ pub(crate) struct Batch<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) weights: &'a [Vec<ComposeWeights>],
     pub(crate) transposed: &'a [Vec<Transposed>],
-    pub(crate) simd: Simd,
+    pub(crate) level: Level,
     pub(crate) structures: &'a [&'a Structure],
 }
 
 /// The tensors of a group; kept between groups to save allocations.
 #[derive(Default)]
-pub(crate) struct GradientEngine {
+pub(crate) struct GradientsByClass {
     indices: BTreeMap<(usize, usize, bool), Arc<Index>>,
+    inputs: Inputs,
     classes: Classes,
+    /// The types of the objects of each class of pairs.
+    ends: Vec<[u32; 2]>,
+    /// See [`Classes::members`].
+    members: Vec<u32>,
+    orbits: Orbits,
     /// `[row][columns]`, pairs as sums and differences, without the columns that classes know.
     own: [Buffer; 3],
     d_own: [Buffer; 3],
@@ -68,7 +78,8 @@ pub(crate) struct GradientEngine {
     values: Buffer,
 }
 
-/// Tensors over types, classes of pairs and classes of orbits. A class of pairs has two rows, as a pair has.
+/// Tensors over types, classes of pairs and classes of orbits. A class of pairs has two rows, as a
+/// pair has.
 #[derive(Default)]
 struct OfClasses {
     /// `[type][unary channels]`.
@@ -99,7 +110,7 @@ fn split(map: &MapPlan, shape: &Shape) -> [Range<usize>; 2] {
     [map.columns.start..known, known..map.columns.end]
 }
 
-impl GradientEngine {
+impl GradientsByClass {
     pub(crate) fn bytes(&self) -> usize {
         let of = &self.of_classes;
         let several = [&self.own, &self.d_own, &self.red, &self.d_red]
@@ -129,9 +140,11 @@ impl GradientEngine {
             &of.d_own_triples,
             &of.d_slots,
         ];
-        several.map(Buffer::bytes).sum::<usize>()
-            + singles.into_iter().map(Buffer::bytes).sum::<usize>()
+        several.chain(singles).map(Buffer::bytes).sum::<usize>()
+            + self.inputs.bytes()
             + self.classes.bytes()
+            + self.orbits.bytes()
+            + (2 * self.ends.capacity() + self.members.capacity()) * 4
     }
 
     fn index(&mut self, batch: &Batch<'_>) -> Arc<Index> {
@@ -147,8 +160,9 @@ impl GradientEngine {
             .clone()
     }
 
-    /// The value of each structure, and the gradient of the loss added to `gradient`; `d_value(i, v)` is
-    /// the derivative of the loss with respect to the value v of structure i of the group.
+    /// The value of each structure, and the gradient of the loss added to `gradient`;
+    /// `d_value(i, v)` is the derivative of the loss with respect to the value v of structure i of
+    /// the group.
     pub(crate) fn run(
         &mut self,
         batch: &Batch<'_>,

@@ -1,5 +1,6 @@
 //! Which networks have their gradients computed by classes, and what classes know of them.
 
+use crate::inputs::Inputs;
 use crate::plan::Plan;
 
 /// How the triples of a layer come about.
@@ -11,8 +12,8 @@ pub(super) enum Triples {
     WithPairs,
 }
 
-/// What of a network is a function of classes: of the type of an object, of the class of a pair, of
-/// the class of an orbit.
+/// What of a network is a function of classes: of the type of an object, of the class of a pair,
+/// of the class of an orbit.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     /// The columns of pairs from 0 on that are functions of the class of a pair.
@@ -21,25 +22,22 @@ pub(crate) struct Shape {
     pub(super) triples: Vec<Option<Triples>>,
 }
 
-/// Types are sets of unary propositions, patterns sets of binary ones both ways: 64 bits each.
-const UNARY: usize = 64;
-const BINARY: usize = 32;
 /// Classes of pairs are counted with 21 bits, and so are pairs.
 const MAX_OBJECTS: usize = 1024;
 
 impl Shape {
-    /// `None` where a layer's triples are kept and not a function of the class of their orbit, which is so
-    /// from seven layers on, or where some input does not fit a class.
+    /// `None` where a layer's triples are kept and not a function of the class of their orbit,
+    /// which is so from seven layers on, or where some input does not fit a class.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
         if plan.max_arity > 3
             || plan.inputs(3) > 0
-            || plan.inputs(2) > BINARY
-            || plan.inputs(1) > UNARY
+            || plan.inputs(2) > Inputs::MOST
+            || plan.inputs(1) > Inputs::MOST
         {
             return None;
         }
-        // Pairs of the first layer read the types of their objects and their pattern; those of later layers
-        // read outputs that are no function of either.
+        // Pairs of the first layer read the types of their objects and their pattern; those of
+        // later layers read outputs that are no function of either.
         let mut known = plan.inputs(2);
         if plan.layers[0].get(2).is_some_and(|c| c.column.is_some()) {
             known += plan.features;
@@ -71,8 +69,8 @@ impl Shape {
         objects <= MAX_OBJECTS
     }
 
-    /// How many structures of so many objects form a group: enough to share classes, few enough for their
-    /// tensors to stay near.
+    /// How many structures of so many objects form a group: enough to share classes, few enough for
+    /// their tensors to stay near. (25 states of 6 objects, a batch of training, are one group.)
     pub(crate) fn group(objects: usize) -> usize {
         ((1 << 16) / objects.pow(3)).clamp(1, 32)
     }
@@ -114,7 +112,7 @@ mod tests {
             assert_eq!(of(&[1, 2], 6), Some(vec![ByClass, WithPairs]));
             assert_eq!(of(&[1], 6), Some(vec![WithPairs]));
             assert_eq!(of(&[1, 1, 1, 1], 6), None);
-            assert_eq!(of(&[1, 1, 40], 6), None);
+            assert_eq!(of(&[1, 1, 70], 6), None);
             assert_eq!(of(&[1, 70, 1], 6), None);
         }
     }

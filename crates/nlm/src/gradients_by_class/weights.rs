@@ -1,6 +1,7 @@
 //! Weights as the backward pass reads them, and gradients back to the flat buffer.
 
 use crate::kernels::orbit::SIX;
+use crate::params::factorial;
 use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, fourier_of_weights};
 
@@ -20,15 +21,15 @@ impl Transposed {
     fn new(plan: &ComposePlan, weights: &ComposeWeights) -> Self {
         let mut new = Self::default();
         if let Some(map) = &plan.expand {
-            new.expand = transposed(map, &weights.expand.rows);
+            new.expand = transposed(map, &weights.expand.rows, factorial(map.arity));
         }
         match &plan.own {
             Some(map) if map.arity == 3 => new.orbit = transposed_orbit(map, &weights.orbit.rows),
-            Some(map) => new.own = transposed(map, &weights.own.rows),
+            Some(map) => new.own = transposed(map, &weights.own.rows, factorial(map.arity)),
             None => {}
         }
         if let Some(map) = &plan.red {
-            new.red = transposed(map, &weights.red.rows);
+            new.red = transposed(map, &weights.red.rows, factorial(map.arity));
         }
         new
     }
@@ -46,11 +47,11 @@ pub(crate) fn transpose(plan: &Plan, weights: &[Vec<ComposeWeights>]) -> Vec<Vec
         .collect()
 }
 
-/// From `[output block][half][column][8]` to `[half][column block][output][8]`.
-fn transposed(map: &MapPlan, rows: &[f32]) -> Vec<f32> {
+/// From `[output block][half][column][8]` to `[half][column block][output][8]`, of the columns that
+/// are learned.
+pub(crate) fn transposed(map: &MapPlan, rows: &[f32], halves: usize) -> Vec<f32> {
     let columns = map.columns.len();
     let first = map.learned_from - map.columns.start;
-    let halves = if map.arity == 2 { 2 } else { 1 };
     let half_len = (columns - first) * map.outputs;
     let mut to = vec![0.0; halves * half_len];
     for (f, block) in rows.chunks_exact(halves * columns * BLOCK).enumerate() {
@@ -93,15 +94,15 @@ fn transposed_orbit(map: &MapPlan, rows: &[f32]) -> Vec<f32> {
     to
 }
 
-/// Adds the gradient of a map up to arity 1, `[column][output]`.
-pub(super) fn add_rows(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
+/// Adds the gradient of a map, `[π][column][output]`.
+pub(crate) fn add_rows(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
     for (params, d) in map.blocks.iter().zip(dw.as_chunks::<BLOCK>().0) {
         params.add(d, gradient);
     }
 }
 
-/// Adds the gradients of columns of a map over pairs from `first` on: those that belong to sums, and those that belong
-/// to differences, `[column][output]` each.
+/// Adds the gradients of columns of a map over pairs from `first` on: those that belong to sums,
+/// and those that belong to differences, `[column][output]` each.
 pub(super) fn add_pairs(
     map: &MapPlan,
     first: usize,

@@ -1,0 +1,506 @@
+//! The backward pass at arities 0, 1 and 2.
+
+use super::forward::own_stride;
+use super::weights::{add_pairs, add_rows};
+use super::{Batch, GradientsByClass, split};
+use crate::index::Index;
+use crate::kernels::Level;
+use crate::kernels::buffer::{Buffer, copy_blocks};
+use crate::kernels::orbit::SIX;
+use crate::kernels::rows_gradient::{
+    Active, AddByClass, InputGradient, PairsToPre, ReduceGradient, RowsToPre, WeightGradient,
+};
+use crate::kernels::view::{Rows, RowsMut};
+use crate::plan::{BLOCK, ComposePlan, MapPlan};
+use std::ops::Range;
+
+/// Rows of a map and the gradients that meet them. Of pairs, sums and differences count as one row.
+#[derive(Clone, Copy)]
+pub(crate) struct MapRows<'a> {
+    /// Those whose gradient is not zero, of so many.
+    pub(crate) active: &'a [u32],
+    pub(crate) count: usize,
+    /// From the first column of the map on.
+    pub(crate) x: Rows<'a>,
+    pub(crate) dy: Rows<'a>,
+    /// From the first learned column of the map on, if any is.
+    pub(crate) dx: Option<RowsMut<'a>>,
+}
+
+impl GradientsByClass {
+    /// Adds to `gradient` the gradient of Σ d_values[i] * value(i), after the forward pass.
+    pub(super) fn backward(
+        &mut self,
+        batch: &Batch<'_>,
+        index: &Index,
+        d_values: &[f32],
+        gradient: &mut [f32],
+    ) {
+        let plan = batch.plan;
+        for n in 0..=plan.max_arity.min(2) {
+            let rows = index.group_rows(n);
+            self.d_own[n].zeroed(rows * own_stride(batch, n));
+            self.d_red[n].zeroed(rows * plan.red_columns[n]);
+        }
+        let of = &mut self.of_classes;
+        of.d_own
+            .zeroed(self.classes.pairs() * 2 * batch.shape.known);
+        if plan.max_arity == 3 {
+            of.d_own_triples
+                .zeroed(self.orbits.len() * plan.own_columns[3] * SIX);
+        }
+        for (layer, composes) in plan.layers.iter().enumerate().rev() {
+            for n in 0..composes.len() {
+                match (layer, n) {
+                    (_, 3) => self.triples_gradient(batch, index, layer, gradient),
+                    (0, 2) => self.first_pairs_gradient(batch, index, gradient),
+                    _ => self.compose_gradient(batch, index, [layer, n], d_values, gradient),
+                }
+            }
+        }
+    }
+
+    /// Adds the sums over rows to the gradient of a bias.
+    pub(super) fn add_bias(&self, compose: &ComposePlan, gradient: &mut [f32]) {
+        let sums = self.d_bias.as_slice();
+        for (g, d) in gradient[compose.bias.clone()].iter_mut().zip(sums) {
+            *g += d;
+        }
+    }
+
+    /// Backward through a compose operation over rows.
+    fn compose_gradient(
+        &mut self,
+        batch: &Batch<'_>,
+        index: &Index,
+        [layer, n]: [usize; 2],
+        d_values: &[f32],
+        gradient: &mut [f32],
+    ) {
+        let (plan, level) = (batch.plan, batch.level);
+        let compose = &plan.layers[layer][n];
+        let rows = index.group_rows(n);
+        let outputs = batch.weights[layer][n].bias.len();
+        self.output_gradient(batch, index, [layer, n], d_values);
+        self.pre_gradient(batch, index, [layer, n]);
+        self.add_bias(compose, gradient);
+        let transposed = &batch.transposed[layer][n];
+        let mut active = std::mem::take(&mut self.active);
+        let width = if n == 2 { 2 * outputs } else { outputs };
+        let d = &self.d_output.as_slice()[..rows * outputs];
+        find_active(d, width, &mut active);
+        if let Some(map) = &compose.own {
+            if n == 2 {
+                let d_output = std::mem::take(&mut self.d_output);
+                let dy = d_output.view(outputs);
+                self.pair_map_gradient(batch, map, &transposed.own, &active, dy, gradient);
+                self.d_output = d_output;
+            } else {
+                let stride = own_stride(batch, n);
+                let rows = MapRows {
+                    active: &active,
+                    count: rows,
+                    x: self.own[n].view(stride).from(map.columns.start),
+                    dy: self.d_output.view(outputs),
+                    dx: Some(self.d_own[n].view_mut(stride).from(map.learned_from)),
+                };
+                row_map_gradient(level, map, &transposed.own, &rows, &mut self.dw, gradient);
+            }
+        }
+        if let Some(map) = &compose.red {
+            let stride = plan.red_columns[n];
+            let rows = MapRows {
+                active: &active,
+                count: if n == 2 { rows / 2 } else { rows },
+                x: self.red[n].view(stride).from(map.columns.start),
+                dy: self.d_output.view(outputs),
+                dx: Some(self.d_red[n].view_mut(stride).from(map.learned_from)),
+            };
+            let (weights, dw) = (&transposed.red, &mut self.dw);
+            if n == 2 {
+                let columns = map.columns.clone();
+                pair_columns_gradient(level, map, columns, weights, &rows, dw, gradient);
+            } else {
+                row_map_gradient(level, map, weights, &rows, dw, gradient);
+            }
+        }
+        if let Some(map) = &compose.expand {
+            let count = index.group_rows(n - 1);
+            let d_expanded = &self.d_expanded.as_slice()[..count * map.outputs];
+            find_active(d_expanded, map.outputs, &mut active);
+            let stride = own_stride(batch, n - 1);
+            let rows = MapRows {
+                active: &active,
+                count,
+                x: self.own[n - 1].view(stride).from(map.columns.start),
+                dy: self.d_expanded.view(map.outputs),
+                dx: Some(self.d_own[n - 1].view_mut(stride).from(map.learned_from)),
+            };
+            row_map_gradient(
+                level,
+                map,
+                &transposed.expand,
+                &rows,
+                &mut self.dw,
+                gradient,
+            );
+        }
+        self.active = active;
+    }
+
+    /// From the gradient of the output of a compose operation over rows to that of its
+    /// pre-activations, of its bias, and of what it took from the arity below.
+    fn pre_gradient(&mut self, batch: &Batch<'_>, index: &Index, [layer, n]: [usize; 2]) {
+        let compose = &batch.plan.layers[layer][n];
+        let features = batch.weights[layer][n].bias.len();
+        self.d_bias.zeroed(features);
+        if let Some(map) = &compose.expand {
+            self.d_expanded
+                .zeroed(index.group_rows(n - 1) * map.outputs);
+        }
+        let output = &self.outputs[layer][n];
+        let (d, d_bias) = (self.d_output.view_mut(features), self.d_bias.view_mut(0));
+        if n == 2 {
+            let d_expanded = compose.expand.as_ref().map(|map| {
+                let to = self.d_expanded.view_mut(map.outputs);
+                (to, index.group_rows(1), index.ends())
+            });
+            batch.level.run(&PairsToPre {
+                pairs: index.group_rows(2) / 2,
+                y: compose.column.map(|_| output.as_slice()),
+                features,
+                d,
+                d_expanded,
+                d_bias,
+            });
+        } else {
+            let own = self.own[n].view(own_stride(batch, n));
+            let d_expanded = compose.expand.as_ref();
+            batch.level.run(&RowsToPre {
+                structures: index.group(),
+                per: index.rows(n),
+                y: compose.column.map(|column| own.from(column)),
+                features,
+                d,
+                d_expanded: d_expanded.map(|map| self.d_expanded.view_mut(map.outputs)),
+                d_bias,
+            });
+        }
+    }
+
+    /// Fills `d_output` from what later layers read of an output and of its reductions.
+    fn output_gradient(
+        &mut self,
+        batch: &Batch<'_>,
+        index: &Index,
+        [layer, n]: [usize; 2],
+        d_values: &[f32],
+    ) {
+        let plan = batch.plan;
+        let compose = &plan.layers[layer][n];
+        let rows = index.group_rows(n);
+        let features = batch.weights[layer][n].bias.len();
+        self.d_output.reserve(rows * features);
+        let stride = own_stride(batch, n);
+        let d_own = self.d_own[n].as_slice();
+        match compose.column {
+            Some(column) if n == 2 => {
+                let from = (d_own, stride, column - batch.shape.known);
+                from_sums(from, features, rows / 2, &mut self.d_output);
+            }
+            Some(column) => {
+                let all = self.d_output.as_mut_slice().chunks_exact_mut(features);
+                for (to, from) in all.zip(d_own[..rows * stride].chunks_exact(stride)) {
+                    copy_blocks(&from[column..column + features], to);
+                }
+            }
+            None => self.d_output.fill(0, rows * features, 0.0),
+        }
+        if layer + 1 == plan.layers.len() {
+            for (i, &d) in d_values.iter().enumerate() {
+                self.d_output.set(i * features, d);
+            }
+        }
+        if n > 0 {
+            let mut d_output = std::mem::take(&mut self.d_output);
+            let x = self.reduced_output(batch, layer, n, compose);
+            let members = (rows, index.members(n));
+            self.reduce_gradient(batch, index, n, compose, members, x, &mut d_output);
+            self.d_output = d_output;
+        }
+    }
+
+    /// Adds to `d_output` what the reductions of an output give to it: of so many rows, these
+    /// members.
+    #[allow(clippy::too_many_arguments)]
+    fn reduce_gradient(
+        &self,
+        batch: &Batch<'_>,
+        index: &Index,
+        n: usize,
+        compose: &ComposePlan,
+        (rows, members): (usize, &[u32]),
+        x: Rows<'_>,
+        d_output: &mut Buffer,
+    ) {
+        let plan = batch.plan;
+        let column = compose.red_column.expect("above arity 0");
+        let stride = plan.red_columns[n - 1];
+        let red = self.red[n - 1].view(stride).from(column);
+        batch.level.run(&ReduceGradient {
+            members,
+            targets: index.group_rows(n - 1),
+            x,
+            rows,
+            features: plan.features,
+            both: plan.quantifiers == 2,
+            red: compose.column.is_none().then_some(red),
+            d_red: self.d_red[n - 1].view(stride).from(column),
+            d: d_output.view_mut(plan.features),
+        });
+    }
+
+    /// Backward through the first layer's pairs, a class of pairs at a time.
+    fn first_pairs_gradient(&mut self, batch: &Batch<'_>, index: &Index, gradient: &mut [f32]) {
+        let plan = batch.plan;
+        let compose = &plan.layers[0][2];
+        let features = plan.features;
+        let pairs = self.classes.pairs();
+        let mut d_output = std::mem::take(&mut self.d_output);
+        d_output.reserve(pairs * 2 * features);
+        let of = &self.of_classes;
+        match compose.column {
+            Some(column) => {
+                let from = (of.d_own.as_slice(), batch.shape.known, column);
+                from_sums(from, features, pairs, &mut d_output);
+            }
+            None => d_output.fill(0, pairs * 2 * features, 0.0),
+        }
+        let (x, members) = (of.output.view(features), (2 * pairs, &self.members[..]));
+        self.reduce_gradient(batch, index, 2, compose, members, x, &mut d_output);
+        self.d_bias.zeroed(features);
+        let types = self.classes.types().len();
+        if let Some(map) = &compose.expand {
+            self.d_expanded.zeroed(types * map.outputs);
+        }
+        let d_expanded = compose.expand.as_ref().map(|map| {
+            let to = self.d_expanded.view_mut(map.outputs);
+            (to, types, &self.ends[..])
+        });
+        batch.level.run(&PairsToPre {
+            pairs,
+            y: compose.column.map(|_| of.output.as_slice()),
+            features,
+            d: d_output.view_mut(features),
+            d_expanded,
+            d_bias: self.d_bias.view_mut(0),
+        });
+        self.add_bias(compose, gradient);
+        let transposed = &batch.transposed[0][2];
+        if let Some(map) = &compose.own {
+            let dy = d_output.view(features);
+            let columns = map.columns.clone();
+            self.known_gradient(batch, map, columns, &transposed.own, dy, gradient);
+        }
+        self.d_output = d_output;
+        if let Some(map) = &compose.expand {
+            let all: Vec<u32> = (0..types as u32).collect();
+            let inputs = self.of_classes.types.view(plan.inputs(1));
+            let rows = MapRows {
+                active: &all,
+                count: types,
+                x: inputs.from(map.columns.start),
+                dy: self.d_expanded.view(map.outputs),
+                dx: None,
+            };
+            let (level, dw) = (batch.level, &mut self.dw);
+            row_map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
+        }
+    }
+
+    /// The gradients of a map from `own[2]`, given those of u and v, rows of `dy`, of the pairs
+    /// that have any.
+    pub(super) fn pair_map_gradient(
+        &mut self,
+        batch: &Batch<'_>,
+        map: &MapPlan,
+        transposed: &[f32],
+        active: &[u32],
+        dy: Rows<'_>,
+        gradient: &mut [f32],
+    ) {
+        let [known, others] = split(map, batch.shape);
+        let of_pairs = &self.classes.of_pairs;
+        if !others.is_empty() {
+            let stride = own_stride(batch, 2);
+            let first = others.start.max(map.learned_from);
+            let place = |column: usize| column - batch.shape.known;
+            let rows = MapRows {
+                active,
+                count: of_pairs.len(),
+                x: self.own[2].view(stride).from(place(others.start)),
+                dy,
+                dx: Some(self.d_own[2].view_mut(stride).from(place(first))),
+            };
+            let (level, dw) = (batch.level, &mut self.dw);
+            pair_columns_gradient(level, map, others, transposed, &rows, dw, gradient);
+        }
+        if !known.is_empty() {
+            let (width, count) = (2 * map.outputs, self.classes.pairs());
+            let mut sums = std::mem::take(&mut self.of_classes.d_starts);
+            sums.zeroed(count * width);
+            batch.level.run(&AddByClass {
+                rows: active,
+                classes: of_pairs,
+                count,
+                d: dy.alternate(),
+                width,
+                sums: sums.view_mut(width),
+            });
+            let dy = sums.view(map.outputs);
+            self.known_gradient(batch, map, known, transposed, dy, gradient);
+            self.of_classes.d_starts = sums;
+        }
+    }
+
+    /// The gradients of known columns of a map from `own[2]`, given those of u and v of every class
+    /// of pairs.
+    pub(super) fn known_gradient(
+        &mut self,
+        batch: &Batch<'_>,
+        map: &MapPlan,
+        columns: Range<usize>,
+        transposed: &[f32],
+        dy: Rows<'_>,
+        gradient: &mut [f32],
+    ) {
+        let known = batch.shape.known;
+        let of = &mut self.of_classes;
+        let first = columns.start.max(map.learned_from);
+        let all: Vec<u32> = (0..self.classes.pairs() as u32).collect();
+        let rows = MapRows {
+            active: &all,
+            count: all.len(),
+            x: of.own.view(known).from(columns.start),
+            dy,
+            dx: Some(of.d_own.view_mut(known).from(first)),
+        };
+        let (level, dw) = (batch.level, &mut self.dw);
+        pair_columns_gradient(level, map, columns, transposed, &rows, dw, gradient);
+    }
+}
+
+/// From the gradients of the sum and the difference of (a, b) and (b, a), of this stride from this
+/// column on, to their own.
+fn from_sums(
+    (d, stride, column): (&[f32], usize, usize),
+    features: usize,
+    pairs: usize,
+    to: &mut Buffer,
+) {
+    let to = to.as_mut_slice()[..pairs * 2 * features].chunks_exact_mut(2 * features);
+    for (to, from) in to.zip(d.chunks_exact((2 * stride).max(1))) {
+        let (ab, ba) = to.split_at_mut(features);
+        let ab = ab.as_chunks_mut::<BLOCK>().0.iter_mut();
+        let ba = ba.as_chunks_mut::<BLOCK>().0.iter_mut();
+        let sums = from[column..column + features].as_chunks::<BLOCK>().0;
+        let differences = from[stride + column..][..features].as_chunks::<BLOCK>().0;
+        for ((ab, ba), (s, d)) in ab.zip(ba).zip(sums.iter().zip(differences)) {
+            *ab = std::array::from_fn(|i| s[i] + d[i]);
+            *ba = std::array::from_fn(|i| s[i] - d[i]);
+        }
+    }
+}
+
+/// The gradients of a map over rows: its weights into `gradient`, its input into `dx`.
+pub(crate) fn row_map_gradient(
+    level: Level,
+    map: &MapPlan,
+    transposed: &[f32],
+    rows: &MapRows<'_>,
+    dw: &mut Buffer,
+    gradient: &mut [f32],
+) {
+    let (columns, outputs) = (map.columns.len(), map.outputs);
+    let of = Active {
+        rows: rows.active,
+        count: rows.count,
+        dy: rows.dy,
+        outputs,
+    };
+    dw.reserve(columns * outputs);
+    level.run(&WeightGradient {
+        of,
+        x: rows.x,
+        columns,
+        dw: dw.view_mut(outputs),
+    });
+    add_rows(map, &dw.as_slice()[..columns * outputs], gradient);
+    let learned = map.columns.end - map.learned_from;
+    if let Some(dx) = rows.dx.filter(|_| learned > 0) {
+        level.run(&InputGradient {
+            of,
+            weights: transposed,
+            columns: learned,
+            dx,
+        });
+    }
+}
+
+/// The gradients of some columns of a map over pairs. Even rows are sums and meet u, odd rows are
+/// differences and meet v.
+fn pair_columns_gradient(
+    level: Level,
+    map: &MapPlan,
+    columns: Range<usize>,
+    transposed: &[f32],
+    rows: &MapRows<'_>,
+    dw: &mut Buffer,
+    gradient: &mut [f32],
+) {
+    let outputs = map.outputs;
+    let len = columns.len() * outputs;
+    dw.reserve(2 * len);
+    let first_learned = columns.start.max(map.learned_from);
+    let learned = columns.end.saturating_sub(first_learned);
+    let half = transposed.len() / 2;
+    for parity in 0..2 {
+        let of = Active {
+            rows: rows.active,
+            count: rows.count,
+            dy: rows.dy.after(parity).alternate(),
+            outputs,
+        };
+        level.run(&WeightGradient {
+            of,
+            x: rows.x.after(parity).alternate(),
+            columns: columns.len(),
+            dw: dw.view_mut(outputs).from(parity * len),
+        });
+        if let Some(dx) = rows.dx.filter(|_| learned > 0) {
+            let skipped = (first_learned - map.learned_from) * outputs;
+            level.run(&InputGradient {
+                of,
+                weights: &transposed[parity * half + skipped..],
+                columns: learned,
+                dx: dx.after(parity).alternate(),
+            });
+        }
+    }
+    let (sums, differences) = dw.as_slice()[..2 * len].split_at(len);
+    add_pairs(map, columns.start, [sums, differences], gradient);
+}
+
+/// The rows of this width that are not all zero.
+pub(crate) fn find_active(rows: &[f32], width: usize, active: &mut Vec<u32>) {
+    active.clear();
+    active.resize(rows.len() / width, 0);
+    let mut count = 0;
+    for (i, row) in rows.chunks_exact(width).enumerate() {
+        active[count] = i as u32;
+        let bits = row.iter().fold(0, |bits, x| bits | x.to_bits());
+        // Neither zero has other bits than the sign.
+        count += usize::from(bits << 1 != 0);
+    }
+    active.truncate(count);
+}

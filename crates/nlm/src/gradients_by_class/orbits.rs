@@ -1,0 +1,162 @@
+//! The classes of the orbits of a group, and where the values of every tuple lie.
+//!
+//! Objects of one type are named in any order, so that orbits come in several orders of one class:
+//! the one with the least key stands for all.
+
+use crate::classes::{Classes, key, parts};
+use crate::index::Index;
+use crate::interner::Interner;
+use crate::kernels::orbit::SIX;
+use crate::plan::BLOCK;
+
+/// The permutations of three in lexicographic order, as everywhere.
+const ORDERS: [[usize; 3]; SIX] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
+
+/// `[p][s]`: which order of an orbit (c0, c1, c2) the order s of (o0, o1, o2) is, where
+/// c_i = o_p(i).
+const SLOTS: [[usize; SIX]; SIX] = {
+    let mut slots = [[0; SIX]; SIX];
+    let mut p = 0;
+    while p < SIX {
+        let mut place = [0; 3];
+        let mut i = 0;
+        while i < 3 {
+            place[ORDERS[p][i]] = i;
+            i += 1;
+        }
+        let mut s = 0;
+        while s < SIX {
+            let [a, b, _] = ORDERS[s];
+            let mut slot = 0;
+            while ORDERS[slot][0] != place[a] || ORDERS[slot][1] != place[b] {
+                slot += 1;
+            }
+            slots[p][s] = slot;
+            s += 1;
+        }
+        p += 1;
+    }
+    slots
+};
+
+#[derive(Default)]
+pub(super) struct Orbits {
+    /// Orbits by the classes of their pairs as they come, and where their six orders lie.
+    named: Interner,
+    places_of_named: Vec<[u32; SIX]>,
+    /// By class of pairs: the other way round, of objects of one type.
+    reversed: Vec<u32>,
+    /// The classes of pairs xy, xz, yz of each class of orbits.
+    pub(super) members: Vec<[u32; 3]>,
+    /// `[structure][a][b][z]`: where in a table over classes of orbits a tuple's values lie.
+    pub(super) places: Vec<u32>,
+}
+
+impl Orbits {
+    pub(super) fn bytes(&self) -> usize {
+        self.named.bytes()
+            + self.places_of_named.capacity() * 24
+            + self.members.capacity() * 12
+            + self.places.capacity() * 4
+    }
+
+    /// How many classes there are.
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.named.clear();
+        self.places_of_named.clear();
+        self.members.clear();
+    }
+
+    /// The class of each class of pairs the other way round.
+    fn reverse_pairs(&mut self, classes: &mut Classes) {
+        self.reversed.clear();
+        let mut class = 0;
+        while (class as usize) < classes.pairs() {
+            let [a, b, _] = classes.pair(class);
+            let reversed = if a == b {
+                classes.reversed(class)
+            } else {
+                class
+            };
+            self.reversed.push(reversed);
+            class += 1;
+        }
+    }
+
+    /// The place in a table of each of the six orders of an orbit with this key.
+    #[cold]
+    fn six_places(&self, classes: &mut Classes, orbit: u64, width: u32) -> [u32; SIX] {
+        let [xy, xz, yz] = parts(orbit);
+        let ([x, y, _], [_, z, _]) = (classes.pair(xy), classes.pair(yz));
+        let reversed = |class: u32| self.reversed[class as usize];
+        let (yx, zx, zy) = (reversed(xy), reversed(xz), reversed(yz));
+        let mut best = (orbit, 0);
+        for (order, pairs, allowed) in [
+            (1, [xz, xy, zy], y == z),
+            (2, [yx, yz, xz], x == y),
+            (3, [yz, yx, zx], x == y && y == z),
+            (4, [zx, zy, xy], x == y && y == z),
+            (5, [zy, zx, yx], x == y && y == z),
+        ] {
+            if allowed {
+                best = best.min((key(pairs), order));
+            }
+        }
+        let at = classes.orbits.number(best.0) * width;
+        SLOTS[best.1].map(|slot| at + (slot * BLOCK) as u32)
+    }
+
+    /// The class of every orbit of a group whose pairs have theirs, and where the values of every
+    /// tuple lie in a table with so many f32 a class.
+    pub(super) fn find(&mut self, classes: &mut Classes, index: &Index, width: usize) {
+        let (n, pairs) = (index.objects(), index.pairs());
+        self.reverse_pairs(classes);
+        let mut all = std::mem::take(&mut self.places);
+        all.resize(index.group() * n * n * n, 0);
+        let mut matrix = vec![0u64; n * n];
+        for (structure, places) in all.chunks_exact_mut(n * n * n).enumerate() {
+            let first = structure * index.rows(2) / 2;
+            let own = &classes.of_pairs[first..first + index.rows(2) / 2];
+            for (to, &row) in matrix.iter_mut().zip(index.row_of()) {
+                let class = own.get(row as usize / 2);
+                *to = class.map_or(0, |&class| u64::from(class));
+            }
+            for x in 0..n {
+                for y in pairs.after(x)..n {
+                    let xy = matrix[x * n + y];
+                    let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
+                    for z in pairs.after(y)..n {
+                        let key = xy << 42 | xz[z] << 21 | yz[z];
+                        let orbit = self.named.number(key) as usize;
+                        if orbit == self.places_of_named.len() {
+                            let six = self.six_places(classes, key, width as u32);
+                            self.places_of_named.push(six);
+                        }
+                        let six = &self.places_of_named[orbit];
+                        // A tuple that several orders name has its values at the first.
+                        places[(z * n + y) * n + x] = six[5];
+                        places[(z * n + x) * n + y] = six[4];
+                        places[(y * n + z) * n + x] = six[3];
+                        places[(y * n + x) * n + z] = six[2];
+                        places[(x * n + z) * n + y] = six[1];
+                        places[(x * n + y) * n + z] = six[0];
+                    }
+                }
+            }
+        }
+        self.places = all;
+        self.members
+            .extend(classes.orbits.keys().iter().map(|&k| parts(k)));
+    }
+}

@@ -1,0 +1,104 @@
+//! Every way over structures of a few objects, for tools that watch memory: Miri, sanitizers,
+//! valgrind (`dev/nlm/memory`). Small, since these are slow; exact, since what they watch must be
+//! the right computation.
+
+use crate::reference::Reference;
+use crate::values_by_class::ValuesByClass;
+use crate::{Nlm, NlmConfig, Quantifiers, Simd, SplitMix64, Structure, Way, Workspace};
+
+/// About every third proposition is true.
+fn structure(rng: &mut SplitMix64, channels: &[usize], objects: usize) -> Structure {
+    let mut s = Structure::new(objects);
+    for (arity, &channels) in channels.iter().enumerate() {
+        for index in 0..objects.pow(arity as u32) {
+            let t: Vec<usize> = (0..arity as u32)
+                .map(|i| index / objects.pow(i) % objects)
+                .collect();
+            for channel in (0..channels).filter(|_| rng.below(3) == 0) {
+                s.insert(channel, &t);
+            }
+        }
+    }
+    s
+}
+
+fn close(value: f32, right: f64, what: &str) {
+    let error = (f64::from(value) - right).abs();
+    assert!(
+        error <= 1e-5 * right.abs().max(1.0),
+        "{value} {right} {what}"
+    );
+}
+
+#[test]
+fn small_structures_every_way() {
+    let mut rng = SplitMix64::new(7);
+    for (case, (max_arity, layers, features, channels)) in [
+        (3, 4, 3, &[1, 2, 1][..]),
+        (3, 5, 9, &[1, 1, 2]),
+        (3, 6, 3, &[0, 2, 1]),
+        (3, 7, 2, &[1, 1, 1]),
+        (3, 4, 2, &[1, 1]),
+        (3, 5, 3, &[0, 1, 1, 1]),
+        (4, 5, 1, &[0, 1, 1]),
+        (2, 3, 3, &[1, 1, 1]),
+        (1, 2, 9, &[1, 2]),
+        (0, 2, 2, &[3]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let nlm = Nlm::new(NlmConfig {
+            input_channels: channels.to_vec(),
+            max_arity,
+            layers,
+            features,
+            quantifiers: [Quantifiers::ExistsForall, Quantifiers::Exists][case % 2],
+            distinct: case % 3 == 1,
+            skip_connections: case % 4 != 3,
+        })
+        .unwrap();
+        let parameters = nlm.init(case as u64);
+        let exact: Vec<f64> = parameters.iter().map(|&w| f64::from(w)).collect();
+        // Fewer under Miri, which takes a thousand times as long.
+        let (least, most, count) = if cfg!(miri) { (2, 2, 1) } else { (1, 3, 2) };
+        for objects in least..=most {
+            let all: Vec<Structure> = (0..count)
+                .map(|_| structure(&mut rng, channels, objects))
+                .collect();
+            let batch: Vec<&Structure> = all.iter().collect();
+            let right: Vec<f64> = all
+                .iter()
+                .map(|s| Reference::forward(&nlm, &exact, s).value())
+                .collect();
+            let levels = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+            for simd in levels.into_iter().filter(|s| s.supported()) {
+                let what = format!("{:?} {objects} objects {simd}", nlm.config());
+                let prepared = nlm.prepare(&parameters, simd);
+                let mut workspace = Workspace::default();
+                for way in [Way::Quickest, Way::ByTuple] {
+                    let prepared = prepared.clone().with_way(way);
+                    let mut gradient = vec![0.0; parameters.len()];
+                    let trained = prepared
+                        .backward(&batch, &mut workspace, |_, v| v, &mut gradient)
+                        .unwrap();
+                    let values = prepared.evaluate(&batch, &mut workspace).unwrap();
+                    for got in [trained, values] {
+                        for (value, &right) in got.into_iter().zip(&right) {
+                            close(value, right, &what);
+                        }
+                    }
+                    assert!(gradient.iter().all(|g| g.is_finite()), "{what}");
+                }
+                if max_arity > 3 {
+                    continue;
+                }
+                for mut way in ValuesByClass::for_tests() {
+                    for (structure, &right) in batch.iter().zip(&right) {
+                        close(way.value(&prepared.job(structure)), right, &what);
+                    }
+                }
+            }
+        }
+    }
+}
