@@ -36,11 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .expect("nothing says stop");
     let options = SearchOptions {
         costs: Costs::Task,
-        weight: 2.0,
         limits: Limits {
             max_evaluations: Some(evaluations.parse()?),
             max_expansions: Some(MAX_EXPANSIONS),
         },
+        ..SearchOptions::default()
     };
     let kind: SearchKind = search.parse()?;
     let result = kind.run(&task, heuristic.as_mut(), &options, &mut ());
