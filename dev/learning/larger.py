@@ -281,7 +281,7 @@ def sokoban(rng, n):
     everywhere = [(r, c) for r in range(1, n + 1) for c in range(1, n + 1)]
     init = [f"at-robot {place(robot)}"]
     init += [f"at box{i + 1} {place(cell)}" for i, cell in enumerate(boxes)]
-    init += [f"clear {place(c)}" for c in sorted(cells - walls - {robot, *boxes})]
+    init += [f"clear {place(c)}" for c in sorted(cells - walls - set(boxes))]
     floor = cells - walls
     init += [f"adjacent {place(a)} {place((a[0] + dr, a[1] + dc))} {name}" for a in sorted(floor)
              for name, (dr, dc) in STEPS.items() if (a[0] + dr, a[1] + dc) in floor]
