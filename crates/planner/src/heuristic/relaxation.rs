@@ -784,12 +784,12 @@ mod tests {
 
     #[test]
     fn costs_saturate() {
-        // Three preconditions of three thousand million each: their sum does not fit into a word.
+        // Three preconditions of two thousand million each: their sum does not fit into a word.
         let task = task(
             "(:predicates (a) (b) (c) (end)) (:functions (total-cost))
-             (:action get-a :effect (and (a) (increase (total-cost) 3000000000)))
-             (:action get-b :effect (and (b) (increase (total-cost) 3000000000)))
-             (:action get-c :effect (and (c) (increase (total-cost) 3000000000)))
+             (:action get-a :effect (and (a) (increase (total-cost) 2000000000)))
+             (:action get-b :effect (and (b) (increase (total-cost) 2000000000)))
+             (:action get-c :effect (and (c) (increase (total-cost) 2000000000)))
              (:action finish :precondition (and (a) (b) (c))
                              :effect (and (end) (increase (total-cost) 1)))",
             "(:init (= (total-cost) 0)) (:goal (end)) (:metric minimize (total-cost))",
@@ -799,11 +799,11 @@ mod tests {
         assert_eq!(value(Add::new(&task, Costs::Task), &state), most);
         assert_eq!(
             value(Max::new(&task, Costs::Task), &state),
-            Some(3_000_000_001.0)
+            Some(2_000_000_001.0)
         );
         assert_eq!(
             value(Ff::new(&task, Costs::Task), &state),
-            Some(9_000_000_001.0)
+            Some(6_000_000_001.0)
         );
         assert_eq!(value(Add::new(&task, Costs::Unit), &state), Some(4.0));
         assert_eq!(value(Max::new(&task, Costs::Unit), &state), Some(2.0));
