@@ -123,6 +123,10 @@ impl Orbits {
         let (n, pairs) = (index.objects(), index.pairs());
         self.reverse_pairs(classes);
         let mut all = std::mem::take(&mut self.places);
+        if index.distinct() {
+            // Tuples with an object twice have no place: what a larger group left there must go.
+            all.clear();
+        }
         all.resize(index.group() * n * n * n, 0);
         let mut matrix = vec![0u64; n * n];
         for (structure, places) in all.chunks_exact_mut(n * n * n).enumerate() {
