@@ -209,8 +209,16 @@ fn random_networks_have_the_gradient_of_the_reference() {
 #[test]
 fn the_bits_of_a_gradient_follow_from_the_batch() {
     let mut rng = Rng(25);
-    for (layers, objects, count) in [(6, 4, 70), (5, 3, 33), (6, 12, 40), (4, 1, 3)] {
-        let nlm = Nlm::new(blocks(layers, Quantifiers::ExistsForall)).unwrap();
+    let sizes = [(6, 4, 70), (5, 3, 33), (6, 12, 40), (4, 1, 3)];
+    // Distinct tuples have no place for those with an object twice: nothing may be left there.
+    let sizes = sizes.map(|size| (size, false)).into_iter();
+    for ((layers, objects, count), distinct) in sizes.chain([((6, 4, 9), true), ((5, 5, 3), true)])
+    {
+        let nlm = Nlm::new(NlmConfig {
+            distinct,
+            ..blocks(layers, Quantifiers::ExistsForall)
+        })
+        .unwrap();
         let parameters = nlm.init(rng.next());
         let structures: Vec<Structure> = (0..count).map(|_| towers(&mut rng, objects)).collect();
         let batch: Vec<&Structure> = structures.iter().collect();
