@@ -2,8 +2,9 @@
 //!
 //! A model joins as a second worker. Without one the classical search begins alone; if it has found
 //! no plan after a little work, small problems are cut out of the given one, the order of their
-//! states is learnt, and both go on with the states already met. All bounds are counters, so that
-//! the same seed gives the same plan on any machine.
+//! states is learnt, and both go on with the states already met. Then a worker that looks for what is
+//! new joins as well. All bounds are counters, so that the same seed gives the same plan on any
+//! machine.
 
 use std::time::Instant;
 
@@ -178,43 +179,39 @@ pub(crate) fn search(
         ..config.lazy.deferred(config.seed)
     };
     let mut search = Deferred::new(task, heuristics, deferred);
+    if let Some(scorer) = scorer {
+        search.add_scorer(scorer);
+    }
+    let learns = model.is_none() && config.learn != LearnWhen::Never;
     let mut learned = None;
-    let outcome = match scorer {
-        Some(scorer) => {
-            search.add_scorer(scorer);
-            run_on(&mut search, config, limits, watch)
-        }
-        None if model.is_some() || config.learn == LearnWhen::Never => {
-            run_on(&mut search, config, limits, watch)
-        }
-        None => {
-            let begin = Instant::now();
-            let first = match config.learn {
-                LearnWhen::First => Outcome::LimitReached(Limit::Work),
-                _ => search.run(limits, Some(FIRST_WORK), watch),
-            };
-            if first == Outcome::LimitReached(Limit::Work) {
-                let first_seconds = begin.elapsed().as_secs_f64();
-                match learn_here(task, config.seed, watch) {
-                    Ok((function, mut record)) => {
-                        record.first_seconds = first_seconds;
-                        observer.notice(&Notice::LearnedHere(record.clone()));
-                        learned = Some(record);
-                        if let Some(function) = function {
-                            search.add_scorer(function.scorer(task));
-                        }
-                        if config.lazy.novelty > 0.0 {
-                            search.add_novelty();
-                        }
-                        search.run(limits, None, watch)
-                    }
-                    Err(stop) => Outcome::LimitReached(Limit::Stopped(stop)),
-                }
-            } else {
-                first
-            }
-        }
+    let begin = Instant::now();
+    let mut outcome = match config.learn {
+        LearnWhen::First if learns => Outcome::LimitReached(Limit::Work),
+        _ => search.run(limits, Some(FIRST_WORK), watch),
     };
+    if outcome == Outcome::LimitReached(Limit::Work) {
+        let first_seconds = begin.elapsed().as_secs_f64();
+        let function = match learns.then(|| learn_here(task, config.seed, watch)) {
+            Some(Ok((function, mut record))) => {
+                record.first_seconds = first_seconds;
+                observer.notice(&Notice::LearnedHere(record.clone()));
+                learned = Some(record);
+                Ok(function)
+            }
+            Some(Err(stop)) => Err(stop),
+            None => Ok(None),
+        };
+        outcome = match function {
+            Ok(function) => {
+                if let Some(function) = function {
+                    search.add_scorer(function.scorer(task));
+                }
+                search.add_novelty();
+                search.run(limits, None, watch)
+            }
+            Err(stop) => Outcome::LimitReached(Limit::Stopped(stop)),
+        };
+    }
     Ok(LazyResult {
         found_by: search.found_by(),
         result: SearchResult {
@@ -224,23 +221,6 @@ pub(crate) fn search(
         learned,
         work: search.work(),
     })
-}
-
-/// Searches on; if there is no plan soon, with a worker that looks for what is new.
-fn run_on(
-    search: &mut Deferred<'_>,
-    config: &SearchConfig,
-    limits: Limits,
-    watch: &mut dyn Watch,
-) -> Outcome {
-    if config.lazy.novelty > 0.0 {
-        let first = search.run(limits, Some(FIRST_WORK), watch);
-        if first != Outcome::LimitReached(Limit::Work) {
-            return first;
-        }
-        search.add_novelty();
-    }
-    search.run(limits, None, watch)
 }
 
 impl LazyConfig {

@@ -20,7 +20,7 @@ use homing_pddl::model::{Atom, ObjectId};
 use crate::csr::Csr;
 use crate::hash::hash_words;
 use crate::successors::SuccessorGenerator;
-use crate::task::{ActionId, PropId, Task};
+use crate::task::{ActionId, PropId, Proposition, Task};
 use crate::watch::{Pace, Stop, Watch};
 
 /// Stands for the object that is looked at; no object has this number.
@@ -78,13 +78,17 @@ impl Interchangeable {
         let mut signatures = lifted_signatures(task);
         for (index, prop) in task.propositions().iter().enumerate() {
             pace.work(1)?;
-            let kind = match prop.positive {
-                true => Kind::Proposition,
-                false => Kind::Complement,
-            };
-            note(&mut signatures, kind, &prop.atom);
-            if task.goal().binary_search(&PropId(index as u32)).is_ok() {
-                note(&mut signatures, Kind::Goal, &prop.atom);
+            note(&mut signatures, sightings_in(prop));
+            if task
+                .goal()
+                .binary_search(&PropId::from_index(index))
+                .is_ok()
+            {
+                let name = [prop.atom.predicate.0, 0];
+                note(
+                    &mut signatures,
+                    sightings(Kind::Goal, name, &prop.atom.arguments),
+                );
             }
         }
         // Most tasks have no candidates: then the actions, which are many, are not looked at.
@@ -94,25 +98,22 @@ impl Interchangeable {
         }
         for action in task.actions() {
             pace.work(1)?;
-            let arguments = task.arguments(action);
-            for (index, &object) in arguments.iter().enumerate() {
-                if class[object.index()] != NONE {
-                    let words = arguments.iter().map(|&other| other.0);
-                    let hash = hash_of(Kind::Action, task.schema(action).0, words, object, index);
-                    let signature = &mut signatures[object.index()];
-                    *signature = signature.wrapping_add(hash);
-                }
-            }
+            let name = [task.schema(action).0, 0];
+            let seen = sightings(Kind::Action, name, task.arguments(action));
+            note(
+                &mut signatures,
+                seen.filter(|(object, _)| class[object.index()] != NONE),
+            );
         }
         class = classes_of(&signatures, task.problem().domain.constants.len());
         drop_tied(task, &mut class, &mut pace)?;
-        Ok(Self::of_classes(task, &class))
+        Self::of_classes(task, &class, &mut pace)
     }
 
-    fn of_classes(task: &Task, class: &[u32]) -> Option<Self> {
+    fn of_classes(task: &Task, class: &[u32], pace: &mut Pace<'_>) -> Result<Option<Self>, Stop> {
         let mut objects: Vec<usize> = (0..class.len()).filter(|&o| class[o] != NONE).collect();
         if objects.is_empty() {
-            return None;
+            return Ok(None);
         }
         objects.sort_by_key(|&object| (class[object], object));
         let mut member = vec![NONE; class.len()];
@@ -126,29 +127,12 @@ impl Interchangeable {
         classes.push(objects.len() as u32);
         let mut mentions = Csr::default();
         for prop in task.propositions() {
-            let kind = match prop.positive {
-                true => Kind::Proposition,
-                false => Kind::Complement,
-            };
-            let atom = &prop.atom;
-            let row = atom
-                .arguments
-                .iter()
-                .enumerate()
-                .filter_map(|(index, &object)| {
-                    let member = member[object.index()];
-                    (member != NONE).then(|| {
-                        let words = atom.arguments.iter().map(|&other| other.0);
-                        (
-                            member,
-                            hash_of(kind, atom.predicate.0, words, object, index),
-                        )
-                    })
-                });
-            mentions.push_row(row.collect::<Vec<_>>());
+            let seen = sightings_in(prop).map(|(object, hash)| (member[object.index()], hash));
+            mentions.push_row(seen.filter(|&(member, _)| member != NONE));
         }
         let mut is_own = vec![true; task.propositions().len()];
         for action in task.actions() {
+            pace.work(1)?;
             for prop in task.pre(action) {
                 let arguments = task.arguments(action);
                 let is_argument = |&(seen, _): &(u32, u64)| {
@@ -161,7 +145,7 @@ impl Interchangeable {
                 }
             }
         }
-        Some(Self {
+        Ok(Some(Self {
             member,
             classes,
             mentions,
@@ -171,7 +155,7 @@ impl Interchangeable {
             is_own,
             props: Vec::new(),
             order: Vec::new(),
-        })
+        }))
     }
 
     /// The classes, as objects.
@@ -188,7 +172,7 @@ impl Interchangeable {
 
     /// Whether this action is the first of those that differ only in objects that nothing tells
     /// apart in the state that was looked at last.
-    pub fn is_first(&self, task: &Task, action: ActionId) -> bool {
+    fn is_first(&self, task: &Task, action: ActionId) -> bool {
         task.arguments(action).iter().all(|object| {
             let member = self.member[object.index()];
             member == NONE || self.first[member as usize]
@@ -249,23 +233,34 @@ impl Interchangeable {
     }
 }
 
-/// How an object stands in an atom or an action: the rest of it, with the object's own places
-/// marked. `index` says at which place it is seen, so that the same atom counts once a place.
-fn hash_of(
+/// How each object stands in an atom, an action or a value: the rest of it, with the object's own
+/// places marked, and the place at which it is seen, so that the same atom counts once a place.
+fn sightings(
     kind: Kind,
-    name: u32,
-    arguments: impl Iterator<Item = u32>,
-    object: ObjectId,
-    index: usize,
-) -> u64 {
-    let marked = arguments.map(|other| if other == object.0 { SELF } else { other });
-    hash_words([kind as u32, name, index as u32].into_iter().chain(marked))
+    name: [u32; 2],
+    arguments: &[ObjectId],
+) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
+    arguments.iter().enumerate().map(move |(index, &object)| {
+        let marked = arguments
+            .iter()
+            .map(|&other| if other == object { SELF } else { other.0 });
+        let head = [kind as u32, name[0], name[1], index as u32];
+        (object, hash_words(head.into_iter().chain(marked)))
+    })
 }
 
-fn note(signatures: &mut [u64], kind: Kind, atom: &Atom<ObjectId>) {
-    for (index, &object) in atom.arguments.iter().enumerate() {
-        let words = atom.arguments.iter().map(|&other| other.0);
-        let hash = hash_of(kind, atom.predicate.0, words, object, index);
+/// The sightings in a proposition or its complement.
+fn sightings_in(prop: &Proposition) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
+    let kind = match prop.positive {
+        true => Kind::Proposition,
+        false => Kind::Complement,
+    };
+    sightings(kind, [prop.atom.predicate.0, 0], &prop.atom.arguments)
+}
+
+/// Adds sightings to the signatures of their objects.
+fn note(signatures: &mut [u64], sightings: impl Iterator<Item = (ObjectId, u64)>) {
+    for (object, hash) in sightings {
         let signature = &mut signatures[object.index()];
         *signature = signature.wrapping_add(hash);
     }
@@ -284,19 +279,18 @@ fn lifted_signatures(task: &Task) -> Vec<u64> {
     let dynamic: std::collections::HashSet<&Atom<ObjectId>> =
         task.propositions().iter().map(|prop| &prop.atom).collect();
     for atom in problem.init.iter().filter(|atom| !dynamic.contains(atom)) {
-        note(&mut signatures, Kind::Static, atom);
+        let name = [atom.predicate.0, 0];
+        note(
+            &mut signatures,
+            sightings(Kind::Static, name, &atom.arguments),
+        );
     }
     for value in &problem.values {
-        for (index, &object) in value.arguments.iter().enumerate() {
-            let words = value
-                .arguments
-                .iter()
-                .map(|&other| other.0)
-                .chain([value.value]);
-            let hash = hash_of(Kind::Value, value.function.0, words, object, index);
-            let signature = &mut signatures[object.index()];
-            *signature = signature.wrapping_add(hash);
-        }
+        let name = [value.function.0, value.value];
+        note(
+            &mut signatures,
+            sightings(Kind::Value, name, &value.arguments),
+        );
     }
     signatures
 }

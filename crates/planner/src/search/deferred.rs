@@ -311,9 +311,12 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Adds a worker that looks for what is new, from the initial state on. From here on it shares
-    /// the work with the others.
+    /// Adds a worker that looks for what is new, from the initial state on, unless its part of the
+    /// work is 0. From here on it shares the work with the others.
     pub fn add_novelty(&mut self) {
+        if self.config.novelty <= 0.0 {
+            return;
+        }
         self.novelty = Some(Novelty::new(self.task));
         self.work = [0; WORKERS];
     }
@@ -643,10 +646,13 @@ impl<'a> Deferred<'a> {
         let state = self.visited.state(id);
         novelty.enter(self.task, &step, state, plan);
         let mut goal = None;
-        for &action in &self.applicable {
+        for (index, &action) in self.applicable.iter().enumerate() {
             if novelty.offer(self.task, id, state, action) {
                 goal = Some(action);
                 break;
+            }
+            if index % POLL_EVERY == POLL_EVERY - 1 {
+                self.poll(watch)?;
             }
         }
         self.statistics.generated += self.applicable.len() as u64;
@@ -794,8 +800,10 @@ impl<'a> Deferred<'a> {
                     self.applicable.push(*action);
                 }
             }
-            self.applicable.sort_unstable();
-            self.applicable.dedup();
+            if self.applicable.len() > listed {
+                self.applicable.sort_unstable();
+                self.applicable.dedup();
+            }
         }
     }
 
@@ -929,7 +937,7 @@ impl<'a> Deferred<'a> {
         watch.met(self.task, met);
     }
 
-    fn poll(&mut self, watch: &mut dyn Watch) -> Result<(), Limit> {
+    fn poll(&self, watch: &mut dyn Watch) -> Result<(), Limit> {
         let best = self.best_estimates.first().copied();
         let progress = Progress::Search {
             evaluations: self.statistics.evaluations + self.statistics.scored,

@@ -132,6 +132,7 @@ impl Novelty {
         plan: Option<Vec<PropId>>,
     ) {
         let bits = self.bits.len();
+        let goes_on = plan.is_none();
         let known = match plan {
             Some(mut plan) => {
                 plan.retain(|&prop| !task.encoding().holds(prop, state));
@@ -158,7 +159,7 @@ impl Novelty {
         };
         self.known.push(known);
         self.load(known.plan);
-        if plan_goes_on(step, &known, &self.known) {
+        if goes_on {
             self.note_reached(task, state);
         }
         if step.known == NONE {
@@ -294,11 +295,6 @@ impl Novelty {
     pub(super) fn waiting(&self) -> usize {
         self.queue.len()
     }
-}
-
-/// Whether the state entered last goes on along its parent's relaxed plan.
-fn plan_goes_on(step: &NovelStep, own: &Known, known: &[Known]) -> bool {
-    step.known != NONE && known[step.known as usize].plan == own.plan
 }
 
 fn seen_at(
