@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use homing_tape::{Layout, Named};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value;
 
-use crate::model::{FORMAT_VERSION, ModelError};
+use crate::model::{FORMAT_VERSION, ModelError, from_bytes};
 use crate::seal::{holds, seal, unseal};
 use crate::value::ValueKind;
 
@@ -113,4 +114,45 @@ pub(crate) fn write(
     // One entry alone: a map has no order, and the same model gives the same bytes.
     let metadata = HashMap::from([(HEADER_KEY.to_owned(), header)]);
     safetensors::serialize(tensors, Some(metadata)).map_err(|error| broken(&error))
+}
+
+/// The array of weights of this name and shape.
+pub(crate) fn read_weights(
+    tensors: &SafeTensors<'_>,
+    name: &str,
+    shape: &[usize],
+) -> Result<Vec<f32>, ModelError> {
+    let wrong = |reason: String| ModelError::Weights {
+        name: name.to_owned(),
+        reason,
+    };
+    let tensor = tensors
+        .tensor(name)
+        .map_err(|_| wrong("it is missing".to_owned()))?;
+    if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
+        return Err(wrong(format!(
+            "expected F32 {shape:?}, found {:?} {:?}",
+            tensor.dtype(),
+            tensor.shape()
+        )));
+    }
+    let weights = from_bytes(tensor.data());
+    if weights.iter().any(|weight| !weight.is_finite()) {
+        return Err(wrong("it holds numbers that are not finite".to_owned()));
+    }
+    Ok(weights)
+}
+
+/// One array for each matrix of a network whose weights are these bytes.
+pub(crate) fn matrices<'b>(layout: &Layout, bytes: &'b [u8]) -> Vec<Array<'b>> {
+    let array = |named: &Named| {
+        let range = named.matrix.range();
+        Array {
+            name: named.name.clone(),
+            dtype: Dtype::F32,
+            shape: vec![named.matrix.rows(), named.matrix.columns()],
+            bytes: &bytes[range.start * 4..range.end * 4],
+        }
+    };
+    layout.named().iter().map(array).collect()
 }

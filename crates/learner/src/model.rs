@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use homing_nlm::{MAX_OBJECTS, Nlm, ParamView};
+use homing_nlm::{MAX_OBJECTS, Nlm};
 use homing_pddl::Domain;
-use safetensors::tensor::{Dtype, SafeTensors};
+use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigProblems, TrainConfig};
-use crate::container::{Array, Opened, write};
+use crate::container::{Array, Opened, read_weights, write};
 use crate::encode::Channels;
 use crate::gnn::GnnError;
 use crate::signature::{Difference, Signature};
@@ -208,12 +208,7 @@ impl Model {
     ///
     /// With everything that differs.
     pub fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
-        let differences = self.header.signature.differences(&Signature::of(domain));
-        if differences.is_empty() {
-            Ok(())
-        } else {
-            Err(ModelError::OtherDomain { differences })
-        }
+        self.header.signature.check(domain)
     }
 
     /// The file's bytes: the same model gives the same bytes.
@@ -262,7 +257,7 @@ impl Model {
         let nlm = model.network()?;
         model.parameters = vec![0.0; nlm.parameter_count()];
         for view in nlm.views() {
-            let weights = read_view(&opened.tensors, view)?;
+            let weights = read_weights(&opened.tensors, &view.name, &view.shape)?;
             model.parameters[view.range.clone()].copy_from_slice(&weights);
         }
         // Last, so that what is wrong in a way that can be named is named.
@@ -275,27 +270,4 @@ impl Model {
 /// The network of a configuration for these channels.
 pub(crate) fn network(config: &TrainConfig, channels: &Channels) -> Result<Nlm, ConfigProblems> {
     config.check(channels.count().to_vec())
-}
-
-fn read_view(tensors: &SafeTensors<'_>, view: &ParamView) -> Result<Vec<f32>, ModelError> {
-    let wrong = |reason: String| ModelError::Weights {
-        name: view.name.clone(),
-        reason,
-    };
-    let tensor = tensors
-        .tensor(&view.name)
-        .map_err(|_| wrong("it is missing".to_owned()))?;
-    if tensor.dtype() != Dtype::F32 || tensor.shape() != view.shape {
-        return Err(wrong(format!(
-            "expected F32 {:?}, found {:?} {:?}",
-            view.shape,
-            tensor.dtype(),
-            tensor.shape()
-        )));
-    }
-    let weights = from_bytes(tensor.data());
-    if weights.iter().any(|weight| !weight.is_finite()) {
-        return Err(wrong("it holds numbers that are not finite".to_owned()));
-    }
-    Ok(weights)
 }

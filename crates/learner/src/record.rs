@@ -7,7 +7,7 @@ use homing_nlm::MAX_OBJECTS;
 
 use crate::config::ConfigProblems;
 use crate::gnn::GnnError;
-use crate::signature::{Difference, show_mixed_domains};
+use crate::signature::{Difference, MixedDomains, show_mixed_domains};
 
 /// Why training cannot begin or go on.
 #[derive(Debug)]
@@ -45,6 +45,15 @@ pub enum TrainError {
     },
     /// A checkpoint cannot be used.
     Checkpoint(String),
+}
+
+impl From<MixedDomains> for TrainError {
+    fn from(mixed: MixedDomains) -> Self {
+        Self::MixedDomains {
+            problem: mixed.problem,
+            differences: mixed.differences,
+        }
+    }
 }
 
 impl fmt::Display for TrainError {

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use homing_pddl::Domain;
+use homing_planner::Task;
 use serde::{Deserialize, Serialize};
+
+use crate::model::ModelError;
 
 /// The names and shapes a model was trained with. A problem of any domain with the same signature
 /// can be given to it.
@@ -38,6 +41,40 @@ impl Signature {
                 .map(|action| (action.name.clone(), action.parameters.len()))
                 .collect(),
         }
+    }
+
+    /// The signature that all tasks share, of which this is the first.
+    pub(crate) fn shared<'t>(
+        first: &Task,
+        tasks: impl IntoIterator<Item = &'t Task>,
+    ) -> Result<Self, MixedDomains> {
+        let signature = Self::of(&first.problem().domain);
+        for (problem, task) in tasks.into_iter().enumerate() {
+            let differences = signature.differences(&Self::of(&task.problem().domain));
+            if !differences.is_empty() {
+                return Err(MixedDomains {
+                    problem,
+                    differences,
+                });
+            }
+        }
+        Ok(signature)
+    }
+
+    /// Whether a domain is the one that this was taken from.
+    ///
+    /// # Errors
+    ///
+    /// With everything that differs.
+    pub(crate) fn check(&self, domain: &Domain) -> Result<(), ModelError> {
+        none(self.differences(&Self::of(domain)))
+    }
+
+    /// Like [`check`](Self::check), where the order of declarations does not matter.
+    pub(crate) fn check_names(&self, domain: &Domain) -> Result<(), ModelError> {
+        let mut differences = self.differences(&Self::of(domain));
+        differences.retain(|difference| !matches!(difference, Difference::Order { .. }));
+        none(differences)
     }
 
     /// Every difference to another signature, in words.
@@ -134,6 +171,20 @@ pub enum Difference {
         /// What kind of thing.
         kind: &'static str,
     },
+}
+
+fn none(differences: Vec<Difference>) -> Result<(), ModelError> {
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(ModelError::OtherDomain { differences })
+    }
+}
+
+/// A problem, counted from 0, is of another domain than the first.
+pub(crate) struct MixedDomains {
+    pub(crate) problem: usize,
+    pub(crate) differences: Vec<Difference>,
 }
 
 /// Says that a problem, counted from 0, is of another domain than the first.

@@ -28,7 +28,7 @@ use crate::gnn::GnnModel;
 use crate::hgn::{HgnHeuristic, HgnModel};
 use crate::learned::Learned;
 use crate::model::{Model, ModelError};
-use crate::signature::{Difference, Signature};
+use crate::signature::Signature;
 
 /// Kinds of value functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +103,10 @@ pub trait ValueFunction: Send + Sync {
     fn scorer<'t>(
         &self,
         task: &'t Task,
-    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError>;
+    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
+        self.check_domain(&task.problem().domain)?;
+        Ok(None)
+    }
 
     /// The bytes of its file: the same function gives the same bytes.
     ///
@@ -226,14 +229,6 @@ impl ValueFunction for Model {
         Ok(Box::new(Learned::new(self, task, compute)?))
     }
 
-    fn scorer<'t>(
-        &self,
-        task: &'t Task,
-    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
-        Self::check_domain(self, &task.problem().domain)?;
-        Ok(None)
-    }
-
     fn to_file(&self) -> Result<Vec<u8>, ModelError> {
         Self::to_file(self)
     }
@@ -254,13 +249,7 @@ impl ValueFunction for CountsModel {
 
     /// Colours are made of names: the order of declarations does not matter.
     fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
-        let mut differences = self.header.signature.differences(&Signature::of(domain));
-        differences.retain(|difference| !matches!(difference, Difference::Order { .. }));
-        if differences.is_empty() {
-            Ok(())
-        } else {
-            Err(ModelError::OtherDomain { differences })
-        }
+        self.header.signature.check_names(domain)
     }
 
     fn heuristic<'t>(
@@ -310,14 +299,6 @@ impl ValueFunction for HgnModel {
         compute: Compute,
     ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
         Ok(Box::new(HgnHeuristic::new(self, task, compute)?))
-    }
-
-    fn scorer<'t>(
-        &self,
-        task: &'t Task,
-    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
-        Self::check_domain(self, &task.problem().domain)?;
-        Ok(None)
     }
 
     fn to_file(&self) -> Result<Vec<u8>, ModelError> {

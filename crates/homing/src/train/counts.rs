@@ -4,20 +4,18 @@
 //! cut off begins again and writes the same bytes.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use homing_lab::layout::ModelFiles;
 use homing_learner::{
     AnyModel, CountsModel, DataSource, LearnConfig, LearnError, LearnReport, ValueKind, learn,
 };
-use homing_planner::Task;
 use serde::{Deserialize, Serialize};
 
-use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, load_tasks};
+use super::{TaskSession, TrainEnd, TrainRecord, expect_no_folder};
 use crate::error::Error;
 use crate::files::write_whole;
-use crate::observe::{LimitWatch, Notice, Observer};
+use crate::observe::{LimitWatch, Notice};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 /// The seconds that a run by ranking is to take at the most, where nothing is said.
@@ -70,29 +68,9 @@ pub struct CountsRecord {
 }
 
 /// What runs of all seeds have in common.
-pub(super) struct CountsSession<'a> {
-    request: &'a TrainRequest,
-    config: &'a LearnConfig,
-    tasks: Vec<Arc<Task>>,
-    observer: &'a dyn Observer,
-}
+pub(super) type CountsSession<'a> = TaskSession<'a, LearnConfig>;
 
-impl<'a> CountsSession<'a> {
-    pub(super) fn load(
-        request: &'a TrainRequest,
-        config: &'a LearnConfig,
-        observer: &'a dyn Observer,
-    ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } =
-            load_tasks(&request.files, None, request.memory_limit, observer)?;
-        Ok(Self {
-            request,
-            config,
-            tasks,
-            observer,
-        })
-    }
-
+impl CountsSession<'_> {
     pub(super) fn train(
         &self,
         files: &ModelFiles,
@@ -100,11 +78,7 @@ impl<'a> CountsSession<'a> {
         threads: usize,
     ) -> Result<TrainEnd, Error> {
         let start = Instant::now();
-        if files.model.is_dir() {
-            return Err(Error::ModelIsFolder {
-                path: files.model.clone(),
-            });
-        }
+        expect_no_folder(files)?;
         if self.request.resume
             && let Some((model, bytes)) = self.finished(&files.model, seed)
         {
@@ -114,7 +88,7 @@ impl<'a> CountsSession<'a> {
         let mut watch = LimitWatch::new(None, self.request.memory_limit, self.observer);
         let learned = learn(
             &self.tasks,
-            self.config,
+            self.training,
             seed,
             threads,
             &mut watch,
@@ -146,7 +120,7 @@ impl<'a> CountsSession<'a> {
         let bytes = std::fs::read(path).ok()?;
         match AnyModel::from_file(&bytes).ok()? {
             AnyModel::Counts(model)
-                if model.header.config == *self.config && model.header.seed == seed =>
+                if model.header.config == *self.training && model.header.seed == seed =>
             {
                 Some((*model, bytes.len()))
             }

@@ -3,21 +3,19 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use homing_lab::layout::ModelFiles;
 use homing_learner::{
     AnyModel, Compute, GnnConfig, GnnModel, GnnTrainer, IterationRecord, TrainError,
 };
-use homing_planner::{Stop, Task};
+use homing_planner::Stop;
 use serde::{Deserialize, Serialize};
 
-use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, differences, load_tasks, stop_now};
+use super::{TaskSession, TrainEnd, TrainRecord, differences, expect_no_folder, stop_now};
 use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
-use crate::observe::Observer;
 use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 /// How the graph network is trained.
@@ -118,29 +116,9 @@ impl From<&IterationRecord> for IterationLine {
 }
 
 /// What runs of all seeds have in common.
-pub(super) struct GnnSession<'a> {
-    request: &'a TrainRequest,
-    training: &'a GnnTraining,
-    tasks: Vec<Arc<Task>>,
-    observer: &'a dyn Observer,
-}
+pub(super) type GnnSession<'a> = TaskSession<'a, GnnTraining>;
 
-impl<'a> GnnSession<'a> {
-    pub(super) fn load(
-        request: &'a TrainRequest,
-        training: &'a GnnTraining,
-        observer: &'a dyn Observer,
-    ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } =
-            load_tasks(&request.files, None, request.memory_limit, observer)?;
-        Ok(Self {
-            request,
-            training,
-            tasks,
-            observer,
-        })
-    }
-
+impl GnnSession<'_> {
     pub(super) fn train(
         &self,
         files: &ModelFiles,
@@ -148,11 +126,7 @@ impl<'a> GnnSession<'a> {
         compute: Compute,
     ) -> Result<TrainEnd, Error> {
         let start = Instant::now();
-        if files.model.is_dir() {
-            return Err(Error::ModelIsFolder {
-                path: files.model.clone(),
-            });
-        }
+        expect_no_folder(files)?;
         let checkpoint = files.checkpoint();
         let going_on = self.request.resume && checkpoint.exists();
         if self.request.resume

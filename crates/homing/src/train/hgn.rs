@@ -2,21 +2,20 @@
 //! epochs.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use homing_lab::layout::ModelFiles;
 use homing_learner::{
     AnyModel, Compute, HgnConfig, HgnError, HgnModel, HgnReport, HgnTrainer, ValueKind,
 };
-use homing_planner::{Stop, Task};
+use homing_planner::Stop;
 use serde::{Deserialize, Serialize};
 
-use super::{LoadedTasks, TrainEnd, TrainRecord, TrainRequest, load_tasks};
+use super::{TaskSession, TrainEnd, TrainRecord, expect_no_folder};
 use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
-use crate::observe::{LimitWatch, Observer};
+use crate::observe::LimitWatch;
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 /// How a hypergraph network is trained.
@@ -66,33 +65,13 @@ pub struct HgnRecord {
 }
 
 /// What runs of all seeds have in common.
-pub(super) struct HgnSession<'a> {
-    request: &'a TrainRequest,
-    training: &'a HgnTraining,
-    tasks: Vec<Arc<Task>>,
-    observer: &'a dyn Observer,
-}
+pub(super) type HgnSession<'a> = TaskSession<'a, HgnTraining>;
 
 fn stopped(stop: Stop) -> bool {
     matches!(stop, Stop::Interrupted | Stop::Time | Stop::Memory)
 }
 
-impl<'a> HgnSession<'a> {
-    pub(super) fn load(
-        request: &'a TrainRequest,
-        training: &'a HgnTraining,
-        observer: &'a dyn Observer,
-    ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } =
-            load_tasks(&request.files, None, request.memory_limit, observer)?;
-        Ok(Self {
-            request,
-            training,
-            tasks,
-            observer,
-        })
-    }
-
+impl HgnSession<'_> {
     pub(super) fn train(
         &self,
         files: &ModelFiles,
@@ -100,11 +79,7 @@ impl<'a> HgnSession<'a> {
         compute: Compute,
     ) -> Result<TrainEnd, Error> {
         let start = Instant::now();
-        if files.model.is_dir() {
-            return Err(Error::ModelIsFolder {
-                path: files.model.clone(),
-            });
-        }
+        expect_no_folder(files)?;
         let checkpoint = files.checkpoint();
         let going_on = self.request.resume && checkpoint.exists();
         if self.request.resume

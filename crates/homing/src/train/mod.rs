@@ -323,6 +323,41 @@ fn stop_now(request: &TrainRequest, observer: &dyn Observer, gauge: &MemoryGauge
     (gauge.resident()? > limit).then_some(Stop::Memory)
 }
 
+/// A learner that needs tasks and its settings: what runs of all seeds have in common.
+struct TaskSession<'a, T> {
+    request: &'a TrainRequest,
+    training: &'a T,
+    tasks: Vec<Arc<Task>>,
+    observer: &'a dyn Observer,
+}
+
+impl<'a, T> TaskSession<'a, T> {
+    fn load(
+        request: &'a TrainRequest,
+        training: &'a T,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Error> {
+        let LoadedTasks { tasks, .. } =
+            load_tasks(&request.files, None, request.memory_limit, observer)?;
+        Ok(Self {
+            request,
+            training,
+            tasks,
+            observer,
+        })
+    }
+}
+
+/// A model cannot be written where a folder is: known now, not when the training is done.
+fn expect_no_folder(files: &ModelFiles) -> Result<(), Error> {
+    if files.model.is_dir() {
+        return Err(Error::ModelIsFolder {
+            path: files.model.clone(),
+        });
+    }
+    Ok(())
+}
+
 /// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
@@ -552,12 +587,7 @@ impl<'a> Session<'a> {
     }
 
     fn train(&self, files: &ModelFiles, seed: u64, compute: Compute) -> Result<TrainEnd, Error> {
-        if files.model.is_dir() {
-            // Known now, not when the training is done.
-            return Err(Error::ModelIsFolder {
-                path: files.model.clone(),
-            });
-        }
+        expect_no_folder(files)?;
         let checkpoint = files.checkpoint();
         let going_on = self.request.resume && checkpoint.exists();
         if self.request.resume && !going_on && self.is_finished(files, seed) {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use homing_nlm::Simd;
 use homing_pddl::Domain;
-use homing_planner::search::{Policy, SuccessorScorer};
+use homing_planner::search::Policy;
 use homing_planner::{Heuristic, Task};
-use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::config::GnnConfig;
@@ -15,8 +14,8 @@ use super::network::Network;
 use super::policy::{GnnHeuristic, GnnPolicy};
 use super::shape::{GnnError, GraphShape};
 use crate::compute::Compute;
-use crate::container::{Array, Opened, write};
-use crate::model::{FORMAT_VERSION, ModelError, from_bytes, to_bytes};
+use crate::container::{Opened, matrices, read_weights, write};
+use crate::model::{FORMAT_VERSION, ModelError, to_bytes};
 use crate::signature::Signature;
 use crate::value::{ValueFunction, ValueKind};
 
@@ -151,18 +150,10 @@ impl GnnModel {
     /// If the file cannot be made.
     pub fn to_file(&self) -> Result<Vec<u8>, ModelError> {
         let bytes = to_bytes(&self.parameters);
-        let arrays = self.network.layout.named().iter().map(|named| {
-            let range = named.matrix.range();
-            Array {
-                name: named.name.clone(),
-                dtype: Dtype::F32,
-                shape: vec![named.matrix.rows(), named.matrix.columns()],
-                bytes: &bytes[range.start * 4..range.end * 4],
-            }
-        });
+        let arrays = matrices(&self.network.layout, &bytes);
         let header = serde_json::to_string(&self.header)
             .map_err(|error| ModelError::BadHeader(error.to_string()))?;
-        write(arrays.collect(), &header, &[&bytes])
+        write(arrays, &header, &[&bytes])
     }
 
     /// Reads a file's bytes.
@@ -178,24 +169,8 @@ impl GnnModel {
         let network = network_of(&header)?;
         let mut parameters = vec![0.0; network.layout.len()];
         for named in network.layout.named() {
-            let wrong = |reason: String| ModelError::Weights {
-                name: named.name.clone(),
-                reason,
-            };
-            let tensor = opened.tensors.tensor(&named.name);
-            let tensor = tensor.map_err(|_| wrong("it is missing".to_owned()))?;
             let shape = [named.matrix.rows(), named.matrix.columns()];
-            if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
-                return Err(wrong(format!(
-                    "expected F32 {shape:?}, found {:?} {:?}",
-                    tensor.dtype(),
-                    tensor.shape()
-                )));
-            }
-            let weights = from_bytes(tensor.data());
-            if weights.iter().any(|weight| !weight.is_finite()) {
-                return Err(wrong("it holds numbers that are not finite".to_owned()));
-            }
+            let weights = read_weights(&opened.tensors, &named.name, &shape)?;
             parameters[named.matrix.range()].copy_from_slice(&weights);
         }
         // Last, so that what is wrong in a way that can be named is named.
@@ -238,12 +213,7 @@ impl ValueFunction for GnnModel {
 
     /// Features stand in the order of declarations.
     fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
-        let differences = self.header.signature.differences(&Signature::of(domain));
-        if differences.is_empty() {
-            Ok(())
-        } else {
-            Err(ModelError::OtherDomain { differences })
-        }
+        self.header.signature.check(domain)
     }
 
     fn heuristic<'t>(
@@ -253,14 +223,6 @@ impl ValueFunction for GnnModel {
     ) -> Result<Box<dyn Heuristic + Send + 't>, ModelError> {
         self.check_domain(&task.problem().domain)?;
         Ok(Box::new(GnnHeuristic::new(self, task, compute.simd)?))
-    }
-
-    fn scorer<'t>(
-        &self,
-        task: &'t Task,
-    ) -> Result<Option<Box<dyn SuccessorScorer + Send + 't>>, ModelError> {
-        self.check_domain(&task.problem().domain)?;
-        Ok(None)
     }
 
     fn to_file(&self) -> Result<Vec<u8>, ModelError> {

@@ -117,17 +117,7 @@ impl<'t> GnnTrainer<'t> {
         let Some(first) = tasks.first() else {
             return Err(TrainError::NoProblems);
         };
-        let signature = Signature::of(&first.borrow().problem().domain);
-        for (problem, task) in tasks.iter().enumerate() {
-            let other = Signature::of(&task.borrow().problem().domain);
-            let differences = signature.differences(&other);
-            if !differences.is_empty() {
-                return Err(TrainError::MixedDomains {
-                    problem,
-                    differences,
-                });
-            }
-        }
+        let signature = Signature::shared(first.borrow(), tasks.iter().map(Borrow::borrow))?;
         let shape = GraphShape::new(&signature).map_err(TrainError::Graph)?;
         let mut grounds = Vec::new();
         for task in tasks {

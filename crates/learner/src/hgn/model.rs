@@ -2,16 +2,15 @@
 
 use homing_pddl::Domain;
 use homing_planner::Task;
-use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
 use super::config::HgnConfig;
 use super::graph::{Hypergraph, Places, places_of};
 use super::labels::LabelReport;
 use super::network::Network;
-use crate::container::{Array, Opened, write};
-use crate::model::{FORMAT_VERSION, ModelError, from_bytes, to_bytes};
-use crate::signature::{Difference, Signature};
+use crate::container::{Opened, matrices, read_weights, write};
+use crate::model::{FORMAT_VERSION, ModelError, to_bytes};
+use crate::signature::Signature;
 use crate::value::ValueKind;
 
 /// How the network of one fold did.
@@ -114,13 +113,7 @@ impl HgnModel {
     ///
     /// With everything that differs.
     pub fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
-        let mut differences = self.header.signature.differences(&Signature::of(domain));
-        differences.retain(|difference| !matches!(difference, Difference::Order { .. }));
-        if differences.is_empty() {
-            Ok(())
-        } else {
-            Err(ModelError::OtherDomain { differences })
-        }
+        self.header.signature.check_names(domain)
     }
 
     /// The hypergraph of a task, if there are places enough.
@@ -151,15 +144,10 @@ impl HgnModel {
             });
         }
         let bytes = to_bytes(&self.parameters);
-        let arrays = layout.named().iter().map(|named| Array {
-            name: named.name.clone(),
-            dtype: Dtype::F32,
-            shape: vec![named.matrix.rows(), named.matrix.columns()],
-            bytes: &bytes[named.matrix.range().start * 4..named.matrix.range().end * 4],
-        });
+        let arrays = matrices(&layout, &bytes);
         let header = serde_json::to_string(&self.header)
             .map_err(|error| ModelError::BadHeader(error.to_string()))?;
-        write(arrays.collect(), &header, &[&bytes])
+        write(arrays, &header, &[&bytes])
     }
 
     /// Reads a file's bytes.
@@ -185,7 +173,7 @@ impl HgnModel {
         };
         for named in model.network().layout.named() {
             let shape = [named.matrix.rows(), named.matrix.columns()];
-            let weights = read(&opened.tensors, &named.name, shape)?;
+            let weights = read_weights(&opened.tensors, &named.name, &shape)?;
             model.parameters.extend(weights);
         }
         // Last, so that what is wrong in a way that can be named is named.
@@ -193,26 +181,4 @@ impl HgnModel {
         opened.check_sum(&header, &[&to_bytes(&model.parameters)])?;
         Ok(model)
     }
-}
-
-fn read(tensors: &SafeTensors<'_>, name: &str, shape: [usize; 2]) -> Result<Vec<f32>, ModelError> {
-    let wrong = |reason: String| ModelError::Weights {
-        name: name.to_owned(),
-        reason,
-    };
-    let tensor = tensors
-        .tensor(name)
-        .map_err(|_| wrong("it is missing".to_owned()))?;
-    if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
-        return Err(wrong(format!(
-            "expected F32 {shape:?}, found {:?} {:?}",
-            tensor.dtype(),
-            tensor.shape()
-        )));
-    }
-    let weights = from_bytes(tensor.data());
-    if weights.iter().any(|weight| !weight.is_finite()) {
-        return Err(wrong("it holds numbers that are not finite".to_owned()));
-    }
-    Ok(weights)
 }

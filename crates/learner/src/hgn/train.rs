@@ -25,7 +25,7 @@ use crate::checkpoint::hash;
 use crate::compute::Compute;
 use crate::model::{from_bytes, to_bytes};
 use crate::seal::{holds, seal, unseal};
-use crate::signature::{Difference, Signature};
+use crate::signature::{Difference, MixedDomains, Signature};
 use crate::teamwork::for_all;
 
 /// Why nothing can be trained.
@@ -53,6 +53,15 @@ pub enum HgnError {
     Checkpoint(String),
     /// The outside ended it.
     Stopped(Stop),
+}
+
+impl From<MixedDomains> for HgnError {
+    fn from(mixed: MixedDomains) -> Self {
+        Self::MixedDomains {
+            problem: mixed.problem,
+            differences: mixed.differences,
+        }
+    }
 }
 
 impl fmt::Display for HgnError {
@@ -186,16 +195,7 @@ impl HgnTrainer {
         if !problems.is_empty() {
             return Err(HgnError::Config(problems));
         }
-        let signature = Signature::of(&first.problem().domain);
-        for (problem, task) in tasks.iter().enumerate() {
-            let differences = signature.differences(&Signature::of(&task.problem().domain));
-            if !differences.is_empty() {
-                return Err(HgnError::MixedDomains {
-                    problem,
-                    differences,
-                });
-            }
-        }
+        Signature::shared(first, tasks.iter().map(Arc::as_ref))?;
         let (labelled, labels) = label(tasks, config.label_evaluations, compute.threads, watch)?;
         if labelled.len() < config.folds {
             return Err(HgnError::TooFewSamples(labels));

@@ -17,7 +17,7 @@ use crate::cut::{CutConfig, Cutter};
 use crate::ranking::{
     ExactConfig, FitReport, GatherReport, RankingConfig, TrainingSet, fit, gather, size_of,
 };
-use crate::signature::{Difference, Signature, show_mixed_domains};
+use crate::signature::{Difference, MixedDomains, Signature, show_mixed_domains};
 use crate::teamwork::for_all;
 
 /// What there is to learn from.
@@ -110,6 +110,15 @@ pub enum LearnError {
     Stopped(Stop),
 }
 
+impl From<MixedDomains> for LearnError {
+    fn from(mixed: MixedDomains) -> Self {
+        Self::MixedDomains {
+            problem: mixed.problem,
+            differences: mixed.differences,
+        }
+    }
+}
+
 impl fmt::Display for LearnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -158,16 +167,7 @@ pub fn learn(
     if !problems.is_empty() {
         return Err(LearnError::Config(problems));
     }
-    let signature = Signature::of(&first.problem().domain);
-    for (problem, task) in tasks.iter().enumerate() {
-        let differences = signature.differences(&Signature::of(&task.problem().domain));
-        if !differences.is_empty() {
-            return Err(LearnError::MixedDomains {
-                problem,
-                differences,
-            });
-        }
-    }
+    Signature::shared(first, tasks.iter().map(Arc::as_ref))?;
     let (to_fit, held_out) = hold_out(tasks, &config.selection);
     let DataSource::Exact(data) = &config.data;
     // Candidates may want more samples than the rest: those of all others are the first of these.
