@@ -173,6 +173,10 @@ pub(crate) struct Solve {
     #[arg(long, default_value_t = LazyConfig::default().novelty, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) novelty: f64,
 
+    /// The part of the work that goes down by the learned score, 0 to 1, as long as it gets on
+    #[arg(long, default_value_t = LazyConfig::default().descent, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
+    pub(crate) descent: f64,
+
     /// Make a plan shorter before it is shown, for a tenth of the work of the search at the most
     #[arg(long, action = clap::ArgAction::Set, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]
     pub(crate) improve: bool,

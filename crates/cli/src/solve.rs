@@ -33,6 +33,7 @@ impl Solve {
                     boost: self.boost,
                     share: self.share,
                     novelty: self.novelty,
+                    descent: self.descent,
                 },
                 walk: self.walk,
                 learn: self.learn,
@@ -227,6 +228,7 @@ mod tests {
                                 boost: 7,
                                 share: 0.25,
                                 novelty: 0.125,
+                                descent: 0.25,
                             }
                         } else {
                             LazyConfig::default()

@@ -41,6 +41,9 @@ pub struct LazyConfig {
     pub share: f64,
     /// The part of the work for the worker that looks for what is new, 0 to 1; without it if 0.
     pub novelty: f64,
+    /// The part of the work for descents by the learned score as long as they get on, 0 to 1; without
+    /// them if 0.
+    pub descent: f64,
 }
 
 impl Default for LazyConfig {
@@ -52,6 +55,7 @@ impl Default for LazyConfig {
             interchange,
             share,
             novelty,
+            descent,
             ..
         } = DeferredConfig::default();
         Self {
@@ -62,6 +66,7 @@ impl Default for LazyConfig {
             boost,
             share,
             novelty,
+            descent,
         }
     }
 }
@@ -232,6 +237,7 @@ impl LazyConfig {
             interchange: self.interchange,
             share: self.share,
             novelty: self.novelty,
+            descent: self.descent,
             seed,
             ..DeferredConfig::default()
         }
