@@ -12,10 +12,13 @@ in what a first colour says, and times are compared only.
 """
 
 import argparse
+import contextlib
 import json
+import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -103,18 +106,41 @@ def dense(counts):
     return rows
 
 
-def compare(options, folder, name, same):
-    domain, problem = options.shared / folder / "domain.pddl", options.shared / folder / name
+def lower(path, place):
+    """A copy in lower case: the peer's parser knows no other keywords."""
+    copy = Path(place) / path.name
+    copy.write_text(path.read_text().lower())
+    return copy
+
+
+@contextlib.contextmanager
+def quietly():
+    """wlplan tells of its progress on standard output; the table is to stand there alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def compare(options, folder, name, same, place):
+    domain, problem = (lower(options.shared / folder / file, place) for file in ("domain.pddl", name))
     command = [options.example, domain, problem, options.states, options.rounds]
     ours = json.loads(subprocess.check_output([str(word) for word in command]))
     begin = time.monotonic()
-    peer = Peer(domain, problem, ours["states"], options.rounds)
-    theirs = peer.counts()
+    with quietly():
+        peer = Peer(domain, problem, ours["states"], options.rounds)
+        theirs = peer.counts()
     equal = columns(dense(ours["counts"])) == columns(theirs)
     if same and not equal:
         sys.exit(f"{folder}/{name}: the counts differ")
     nodes = ours["nodes"] / len(ours["states"])
-    embed, predict = peer.embed_microseconds(), peer.predict_microseconds()
+    with quietly():
+        embed, predict = peer.embed_microseconds(), peer.predict_microseconds()
     print(f"{folder}/{name}: {time.monotonic() - begin:.0f} s", file=sys.stderr)
     shown = "yes" if equal else "no: types or static atoms" if not same else "no"
     return (f"| {folder.split('/')[1]} {Path(name).stem} | {len(ours['states'])} | {ours['colours']} | {len(theirs[0])} "
@@ -134,9 +160,10 @@ def main():
     print("| problem | states | colours, homing | colours, wlplan | equal counts | wlplan score, µs | wlplan embedding, µs "
           "| homing counts, µs | homing score, µs | by difference, µs | features a µs: wlplan | homing | by difference |")
     print("|---|---:|---:|---:|---|" + "---:|" * 8)
-    for same, chosen in ((True, SAME), (False, OTHER)):
-        for folder, name in chosen:
-            print(compare(options, folder, name, same), flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        for same, chosen in ((True, SAME), (False, OTHER)):
+            for folder, name in chosen:
+                print(compare(options, folder, name, same, place), flush=True)
 
 
 if __name__ == "__main__":
