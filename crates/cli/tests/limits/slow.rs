@@ -21,9 +21,10 @@ fn draw(folder: &Path, domain: &str, size: &[&str]) -> PathBuf {
     assert!(output.status.success(), "{output:?}");
     let files = std::fs::read_dir(&place).expect("a folder");
     let mut files = files.map(|entry| entry.expect("an entry").path());
-    files
-        .find(|path| path.file_name().is_some_and(|name| name != "domain.pddl"))
-        .expect("a problem")
+    let is_problem = |path: &PathBuf| {
+        path.extension().is_some_and(|end| end == "pddl") && !path.ends_with("domain.pddl")
+    };
+    files.find(is_problem).expect("a problem")
 }
 
 /// What a run prints without what it measures.
@@ -56,10 +57,13 @@ fn with_pauses(command: &mut Command) -> (Output, Duration) {
     let pid = Pid::from_child(&child);
     let mut paused = Duration::ZERO;
     while !reader.is_finished() {
+        let begin = Instant::now();
         sleep(Duration::from_millis(3));
         kill_process(pid, Signal::STOP).expect("it is there");
+        // Twice as long as it ran, however late this was: others may keep the machine busy.
+        let pause = begin.elapsed() * 2;
         let begin = Instant::now();
-        sleep(Duration::from_millis(12));
+        sleep(pause);
         paused += begin.elapsed();
         kill_process(pid, Signal::CONT).expect("it is there");
     }
