@@ -141,6 +141,10 @@ pub(crate) struct Solve {
     #[arg(long, value_parser = learn_parser(), default_value = "auto", value_name = "WHEN", help_heading = "Lazy search")]
     pub(crate) learn: LearnWhen,
 
+    /// A TOML file that says how to learn from this problem, for experiments [docs/cutting.md]
+    #[arg(long, value_name = "FILE", help_heading = "Lazy search")]
+    pub(crate) learn_config: Option<PathBuf>,
+
     /// Seed of what is drawn [lazy search, walks]
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Search")]
     pub(crate) seed: u64,

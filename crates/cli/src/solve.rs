@@ -37,6 +37,7 @@ impl Solve {
                 },
                 walk: self.walk,
                 learn: self.learn,
+                learn_config: self.learn_config.clone(),
                 seed: self.seed,
                 improve: self.improve,
                 anytime: self.anytime,
@@ -238,6 +239,7 @@ mod tests {
                         } else {
                             LearnWhen::Auto
                         },
+                        learn_config: (search == SearchKind::Lazy).then(|| "l.toml".into()),
                         walk: if search.uses_policy() {
                             Walk::Best
                         } else {

@@ -50,6 +50,33 @@ impl Default for RankingConfig {
     }
 }
 
+impl RankingConfig {
+    /// Everything that is wrong with it, in words.
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut must = |holds: bool, text: &str| {
+            if !holds {
+                problems.push(text.to_owned());
+            }
+        };
+        must(self.epochs > 0, "`epochs` must be at least 1");
+        must(
+            self.learning_rate > 0.0 && self.learning_rate.is_finite(),
+            "`learning_rate` must be positive",
+        );
+        must(
+            self.l2 >= 0.0 && self.l2.is_finite(),
+            "`l2` must not be negative",
+        );
+        must(self.max_pairs > 0, "`max_pairs` must be at least 1");
+        must(
+            self.pairs_per_state > 0,
+            "`pairs_per_state` must be at least 1",
+        );
+        problems
+    }
+}
+
 /// What a fit came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
