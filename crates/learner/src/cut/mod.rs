@@ -67,7 +67,11 @@ impl Cut {
     fn sample(self, samples: usize, random: &mut SplitMix64) -> Option<TrainingProblem> {
         let samples = self.space.sample(samples, random);
         let task = self.task;
-        (!samples.is_empty()).then_some(TrainingProblem { task, samples })
+        (!samples.is_empty()).then_some(TrainingProblem {
+            task,
+            samples,
+            is_cut: true,
+        })
     }
 }
 

@@ -54,6 +54,9 @@ pub struct TrainingProblem {
     pub task: Arc<Task>,
     /// States with their children and true distances.
     pub samples: Vec<Sample>,
+    /// Whether it was cut out of a larger one. Its goals are a few of those that people ask for, so
+    /// that what is a dead end there need not be one here.
+    pub is_cut: bool,
 }
 
 /// Problems with examples, all of one domain.
@@ -70,6 +73,7 @@ impl TrainingSet {
         let problems = problems.map(|problem| TrainingProblem {
             task: Arc::clone(&problem.task),
             samples: problem.samples.iter().take(count).cloned().collect(),
+            is_cut: problem.is_cut,
         });
         Self {
             problems: problems.collect(),
@@ -186,6 +190,7 @@ pub fn gather(
                     set.problems.push(TrainingProblem {
                         task: Arc::clone(&tasks[index]),
                         samples,
+                        is_cut: false,
                     });
                 }
             }

@@ -234,7 +234,9 @@ impl<'a> Learner<'a> {
         };
         let mut squares = vec![FIRST_SQUARE; fitted.weights.len()];
         let mut estimate_squares = vec![FIRST_SQUARE; fitted.estimates.len()];
-        let mut order: Vec<u32> = (0..self.pairs.len() as u32).collect();
+        let mut order: Vec<u32> = (0..self.pairs.len() as u32)
+            .filter(|&pair| !self.is_settled(pair as usize))
+            .collect();
         for _ in 0..self.config.epochs {
             shuffle(&mut order, &mut random);
             for &pair in &order {
@@ -257,6 +259,12 @@ impl<'a> Learner<'a> {
             }
         }
         fitted
+    }
+
+    /// Whether a trap decides a pair: there is nothing to learn from it.
+    fn is_settled(&self, pair: usize) -> bool {
+        let differences = self.pairs.differences(pair).iter();
+        { differences }.any(|&(id, _)| self.first_weights[id as usize] > 0.0)
     }
 
     /// By how much the worse state of a pair scores above the better one.

@@ -136,14 +136,15 @@ const TRAP_PROBLEMS: usize = 4;
 const TRAP_CHANCE: f64 = 1e-6;
 
 /// By feature: whether it is a trap: seen in dead ends of several problems, and never in a state with
-/// a way to the goal.
-fn traps(groups: &[Group<'_>], features: usize) -> Vec<bool> {
+/// a way to the goal. Whole problems tell, not those cut out of them.
+fn traps(groups: &[Group<'_>], set: &TrainingSet, features: usize) -> Vec<bool> {
     let mut alive = vec![false; features];
     // By feature: dead ends, problems, and the last of these.
     let mut dead = vec![(0u32, 0usize, usize::MAX); features];
     let (mut states, mut dead_ends) = (0u32, 0u32);
     // Groups of one problem stand together.
-    for group in groups {
+    let whole = |group: &&Group<'_>| !set.problems[group.problem].is_cut;
+    for group in groups.iter().filter(whole) {
         for (place, state) in group.states.iter().enumerate() {
             states += 1;
             if group.sample.distance(place).is_some() {
@@ -189,7 +190,7 @@ pub(super) fn pair_up(
         heuristics: function.heuristics.len(),
         ..Pairs::default()
     };
-    features.is_trap = traps(&groups, features.colours.len());
+    features.is_trap = traps(&groups, set, features.colours.len());
     shuffle(&mut groups, random);
     for group in &groups {
         if pairs.len() >= config.max_pairs {
