@@ -145,8 +145,10 @@ def compare(options, folder, name, same, place):
     shown = "yes" if equal else "no: types or static atoms" if not same else "no"
     return (f"| {folder.split('/')[1]} {Path(name).stem} | {len(ours['states'])} | {ours['colours']} | {len(theirs[0])} "
             f"| {shown} | {predict:.1f} | {embed:.1f} | {ours['count']:.1f} | {ours['score']:.1f} | "
-            f"{ours['difference']:.3f} | {nodes / predict:.1f} | {nodes / ours['score']:.1f} | "
-            f"{nodes / ours['difference']:.0f} |")
+            f"{ours['difference']:.3f} | "
+            # Where definitions differ, so do the numbers of features.
+            + (f"{nodes / predict:.1f} | {nodes / ours['score']:.1f} | {nodes / ours['difference']:.0f} |" if equal
+               else "- | - | - |"))
 
 
 def main():
