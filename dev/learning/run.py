@@ -22,10 +22,6 @@ import argparse
 import hashlib
 import json
 import math
-import os
-import re
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -34,26 +30,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from many import execute, median, spread, thirds  # noqa: E402
+
 SOLVERS = ("homing", "auto", "ff", "lama")
 NAMES = {"homing": "homing, trained", "auto": "homing, untrained", "ff": "h_FF, GBFS", "lama": "lama-first"}
 SETS = {"third": "largest third", "larger": "larger"}
 START, END = "<!-- tables: dev/learning/run.py -->", "<!-- end of tables -->"
 
 
-def objects(problem):
-    """How many objects a problem declares."""
-    text = re.sub(r";.*", "", problem.read_text()).lower()
-    found = re.search(r"\(:objects(.*?)\)\s*\(:", text, re.DOTALL)
-    words = re.sub(r"-\s+(\([^)]*\)|[^\s()]+)", " ", found[1]).split() if found else []
-    return len(words)
-
-
 def split(folder):
     """The smaller two thirds of the problems of a domain and the largest third, each in order."""
-    problems = [p for p in folder.glob("*.pddl") if not p.name.startswith("domain")]
-    problems.sort(key=lambda p: (objects(p), p.stat().st_size, p.name))
-    cut = math.ceil(len(problems) * 2 / 3)
-    return problems[:cut], problems[cut:]
+    return thirds([p for p in folder.glob("*.pddl") if not p.name.startswith("domain")])
 
 
 class Results:
@@ -77,36 +65,6 @@ class Results:
             new.replace(self.path)
 
 
-def execute(command, seconds, memory, own_limit, cwd=None):
-    """Runs a command in a process group of its own; its exit status, output and CPU seconds.
-
-    `own_limit` says that the program limits itself (Fast Downward's driver starts others)."""
-
-    def limit():
-        os.setsid()
-        if not own_limit:
-            # Exceeding the soft limit is a signal, the hard one is the end.
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-            resource.setrlimit(resource.RLIMIT_AS, (memory + (1 << 30), memory + (1 << 30)))
-
-    with tempfile.TemporaryFile() as out:
-        start = time.monotonic()
-        child = subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out,
-            stderr=subprocess.DEVNULL, preexec_fn=limit, cwd=cwd)
-        # A machine that is busy may need more wall-clock than CPU time; one that hangs must end.
-        timer = threading.Timer(3 * seconds + 30, lambda: os.killpg(child.pid, signal.SIGKILL))
-        timer.start()
-        _, status, usage = os.wait4(child.pid, 0)
-        timer.cancel()
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        text = out.read().decode(errors="replace")
-    cpu = usage.ru_utime + usage.ru_stime
-    return child.returncode, text, {"cpu": round(cpu, 3), "wall": round(time.monotonic() - start, 3),
-                                    "memory_mb": usage.ru_maxrss // 1024}
-
-
 def train(options, results, domain, small, models):
     """Trains on the smaller problems; the model's path."""
     model = models / f"{domain}.safetensors"
@@ -114,7 +72,7 @@ def train(options, results, domain, small, models):
         return model
     command = [options.homing, "train", "--json", "--jobs", 1, "--seed", options.seed, "--out", model,
                small[0].with_name("domain.pddl"), *small]
-    code, text, cost = execute(command, 3600, 64 << 30, True)
+    code, text, cost = execute(command, 3600, 65536, own_limits=True)
     record = json.loads(text.splitlines()[-1]) if code == 0 else None
     result = {"code": code, **cost, "problems": len(small)}
     if record:
@@ -152,7 +110,7 @@ def solve(options, results, solver, where, domain, problem, model):
                        problem.with_name("domain.pddl"), problem]
         else:
             command = of_homing(options, solver, problem, model, plan)
-        code, text, cost = execute(command, options.seconds, options.memory << 20, solver == "lama", folder)
+        code, text, cost = execute(command, options.seconds, options.memory, solver == "lama", folder)
         solved = plan.exists() and cost["cpu"] <= options.seconds
         steps = None
         if solved:
@@ -180,7 +138,7 @@ def run(options):
                 "homing_sha256": hashlib.sha256(options.homing.read_bytes()).hexdigest()}
     options.results.parent.mkdir(parents=True, exist_ok=True)
     results = Results(options.results, settings)
-    work = options.results.with_suffix("")
+    work = options.results.resolve().with_suffix("")
     models, larger = work / "models", work / "larger"
     models.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, Path(__file__).with_name("larger.py"), track, larger,
@@ -212,19 +170,6 @@ def run(options):
         for future in [pool.submit(one, task) for _, task in tasks]:
             future.result()
     print(f"{len(results.data['runs'])} runs in {options.results}, {left_out} left for another time")
-
-
-def spread(problems, count):
-    """So many of a list at equal distances, the last included."""
-    if not count or count >= len(problems):
-        return problems
-    return [problems[(i + 1) * len(problems) // count - 1] for i in range(count)]
-
-
-def median(values):
-    values = sorted(values)
-    middle = len(values) // 2
-    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
 
 
 def table_of(data, where, domains, solvers):

@@ -4,6 +4,9 @@
 Every run is one process pinned to one core, one after the other on that core;
 times are CPU seconds of the child. Prints one table and writes all runs as
 JSON. What each measure means and how it is taken: README.md.
+
+`planner.py lama`, `anytime`, `parts` and `tables` are another part: many problems under limits,
+beside lama-first and lama, and what each part of homing's search brings (coverage.py).
 """
 
 import argparse
@@ -25,6 +28,7 @@ PACKAGES = ["up-fast-downward==1.0.0", "pyperplan==2.1"]
 
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
+import coverage  # noqa: E402
 import environment  # noqa: E402
 import problems  # noqa: E402
 from runs import (Failed, FastDownward, execute, homing_search, processor, pyperplan_search,  # noqa: E402
@@ -326,6 +330,9 @@ def measure_all(chosen, arguments, work, downward, cores, head):
 
 
 def main():
+    if len(sys.argv) > 1 and sys.argv[1] in ("lama", "anytime", "parts", "tables"):
+        coverage.main(sys.argv[1:])
+        return
     arguments = parse_arguments()
     if arguments.from_json:
         show(json.loads(arguments.from_json.read_text()))

@@ -141,6 +141,10 @@ pub(crate) struct Solve {
     #[arg(long, value_parser = learn_parser(), default_value = "auto", value_name = "WHEN", help_heading = "Lazy search")]
     pub(crate) learn: LearnWhen,
 
+    /// A TOML file that says how to learn from this problem, for experiments [docs/cutting.md]
+    #[arg(long, value_name = "FILE", help_heading = "Lazy search")]
+    pub(crate) learn_config: Option<PathBuf>,
+
     /// Seed of what is drawn [lazy search, walks]
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Search")]
     pub(crate) seed: u64,
@@ -172,6 +176,10 @@ pub(crate) struct Solve {
     /// The part of the work that looks for what is new, 0 to 1, when there is no plan soon
     #[arg(long, default_value_t = LazyConfig::default().novelty, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) novelty: f64,
+
+    /// The part of the work that goes down by the learned score, 0 to 1, as long as it gets on
+    #[arg(long, default_value_t = LazyConfig::default().descent, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
+    pub(crate) descent: f64,
 
     /// Make a plan shorter before it is shown, for a tenth of the work of the search at the most
     #[arg(long, action = clap::ArgAction::Set, value_parser = yes_or_no_parser(), default_value = "yes", value_name = "yes|no", hide_possible_values = true, help_heading = "Plans")]

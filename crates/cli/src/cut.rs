@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use homing::LimitWatch;
 use homing::files::NewFolder;
 use homing::input::read_bytes;
+use homing::{LearnHereConfig, LimitWatch};
 use homing_lab::layout::DOMAIN_FILE;
 use homing_learner::{Cut as SmallProblem, CutConfig, CutStatistics, Cutter};
 use homing_planner::{GroundError, Task, Watch, ground};
@@ -40,17 +40,22 @@ pub(crate) struct Cut {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
 
-    /// How many problems to cut at the most
-    #[arg(long, default_value_t = CutConfig::default().cuts, value_name = "N", help_heading = "Drawing")]
-    cuts: usize,
+    /// How many problems to cut at the most [default: 200]
+    #[arg(long, value_name = "N", help_heading = "Drawing")]
+    cuts: Option<usize>,
 
     /// Seed of what is drawn
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Drawing")]
     seed: u64,
+
+    /// A TOML file with settings, in a section [cut], as for `homing solve` [docs/cutting.md]
+    #[arg(long, value_name = "FILE", help_heading = "Drawing")]
+    learn_config: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Cut) -> anyhow::Result<Exit> {
     catch_interrupts();
+    let config = configuration(arguments)?;
     let (domain, problem) = domain_and_problem(&arguments.files)?;
     let folder = NewFolder::prepare(&arguments.out)?;
     let problem = load_problem(&domain, &problem, Warnings::Count)?;
@@ -67,10 +72,6 @@ pub(crate) fn run(arguments: &Cut) -> anyhow::Result<Exit> {
             observer.finish();
             return Err(Failure::because(Exit::BadPddl, error.to_string()));
         }
-    };
-    let config = CutConfig {
-        cuts: arguments.cuts,
-        ..CutConfig::default()
     };
     let cutter = Cutter::new(&task, config, arguments.seed);
     let cut = write_cuts(cutter, &folder, &mut watch)?;
@@ -91,6 +92,18 @@ pub(crate) fn run(arguments: &Cut) -> anyhow::Result<Exit> {
     folder.finish()?;
     print(&summary(&arguments.out, &task, sizes))?;
     Ok(Exit::Success)
+}
+
+/// The file over the defaults, and flags over the file.
+fn configuration(arguments: &Cut) -> anyhow::Result<CutConfig> {
+    let mut config = match &arguments.learn_config {
+        Some(path) => LearnHereConfig::read(path)?.cut,
+        None => CutConfig::default(),
+    };
+    if let Some(cuts) = arguments.cuts {
+        config.cuts = cuts;
+    }
+    Ok(config)
 }
 
 fn interrupted(observer: &SearchObserver) -> anyhow::Error {

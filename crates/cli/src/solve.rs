@@ -33,9 +33,11 @@ impl Solve {
                     boost: self.boost,
                     share: self.share,
                     novelty: self.novelty,
+                    descent: self.descent,
                 },
                 walk: self.walk,
                 learn: self.learn,
+                learn_config: self.learn_config.clone(),
                 seed: self.seed,
                 improve: self.improve,
                 anytime: self.anytime,
@@ -227,6 +229,7 @@ mod tests {
                                 boost: 7,
                                 share: 0.25,
                                 novelty: 0.125,
+                                descent: 0.25,
                             }
                         } else {
                             LazyConfig::default()
@@ -236,6 +239,7 @@ mod tests {
                         } else {
                             LearnWhen::Auto
                         },
+                        learn_config: (search == SearchKind::Lazy).then(|| "l.toml".into()),
                         walk: if search.uses_policy() {
                             Walk::Best
                         } else {

@@ -99,9 +99,13 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
     }
     if config.search == SearchKind::Lazy {
         put("--learn", config.learn.name().into());
+        if let Some(path) = &config.learn_config {
+            put("--learn-config", path.into());
+        }
         put("--boost", config.lazy.boost.to_string().into());
         put("--share", config.lazy.share.to_string().into());
         put("--novelty", config.lazy.novelty.to_string().into());
+        put("--descent", config.lazy.descent.to_string().into());
         let mut switch = |on: bool, name: &str| {
             if on {
                 arguments.push(name.into());

@@ -8,9 +8,7 @@
 
 use std::time::Instant;
 
-use homing_learner::{
-    AnyModel, CountsConfig, CountsFunction, CutConfig, Cutter, GraphSpec, RankingConfig, fit,
-};
+use homing_learner::AnyModel;
 use homing_planner::search::{
     Deferred, DeferredConfig, Finder, Limit, Limits, Outcome, SearchResult, Statistics,
 };
@@ -20,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::better::work_of;
 use crate::compute::compute;
 use crate::error::Error;
+use crate::here::{LearnHereConfig, LearnedHere, learn_here};
 use crate::observe::{Notice, Observer};
 use crate::solve::SearchConfig;
 
@@ -41,6 +40,9 @@ pub struct LazyConfig {
     pub share: f64,
     /// The part of the work for the worker that looks for what is new, 0 to 1; without it if 0.
     pub novelty: f64,
+    /// The part of the work for descents by the learned score as long as they get on, 0 to 1; without
+    /// them if 0.
+    pub descent: f64,
 }
 
 impl Default for LazyConfig {
@@ -52,6 +54,7 @@ impl Default for LazyConfig {
             interchange,
             share,
             novelty,
+            descent,
             ..
         } = DeferredConfig::default();
         Self {
@@ -62,6 +65,7 @@ impl Default for LazyConfig {
             boost,
             share,
             novelty,
+            descent,
         }
     }
 }
@@ -102,27 +106,6 @@ impl LearnWhen {
     }
 }
 
-/// What was learnt from the problem at hand.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LearnedHere {
-    /// Small problems cut out of the given one.
-    pub cuts: usize,
-    /// States walked through, all tries included.
-    pub states: u64,
-    /// Features that were met.
-    pub features: usize,
-    /// Pairs of states that were learnt from.
-    pub pairs: usize,
-    /// The share of them in the right order.
-    pub accuracy: f64,
-    /// Wall-clock seconds of the search before.
-    pub first_seconds: f64,
-    /// Wall-clock seconds of cutting.
-    pub cut_seconds: f64,
-    /// Wall-clock seconds of the fit.
-    pub fit_seconds: f64,
-}
-
 /// What a lazy search came to.
 pub(crate) struct LazyResult {
     pub(crate) result: SearchResult,
@@ -132,21 +115,12 @@ pub(crate) struct LazyResult {
     pub(crate) work: u64,
 }
 
-/// Work of the classical search before the problem at hand is learnt from, in rough nanoseconds:
-/// most problems that it solves at all within a minute are solved by then.
-const FIRST_WORK: u64 = 400_000_000;
-
-/// States sampled in each cut, about.
-const SAMPLES: usize = 60;
-
-/// Passes over the pairs of cuts: fewer than for a model that is kept, since somebody waits.
-const EPOCHS: usize = 16;
-
 /// Searches as the module says.
 pub(crate) fn search(
     task: &Task,
     model: Option<&AnyModel>,
     config: &SearchConfig,
+    here: &LearnHereConfig,
     limits: Limits,
     watch: &mut dyn Watch,
     observer: &dyn Observer,
@@ -187,11 +161,11 @@ pub(crate) fn search(
     let begin = Instant::now();
     let mut outcome = match config.learn {
         LearnWhen::First if learns => Outcome::LimitReached(Limit::Work),
-        _ => search.run(limits, Some(FIRST_WORK), watch),
+        _ => search.run(limits, Some(here.first_work), watch),
     };
     if outcome == Outcome::LimitReached(Limit::Work) {
         let first_seconds = begin.elapsed().as_secs_f64();
-        let function = match learns.then(|| learn_here(task, config.seed, watch)) {
+        let function = match learns.then(|| learn_here(task, here, config.seed, watch)) {
             Some(Ok((function, mut record))) => {
                 record.first_seconds = first_seconds;
                 observer.notice(&Notice::LearnedHere(record.clone()));
@@ -232,6 +206,7 @@ impl LazyConfig {
             interchange: self.interchange,
             share: self.share,
             novelty: self.novelty,
+            descent: self.descent,
             seed,
             ..DeferredConfig::default()
         }
@@ -256,45 +231,4 @@ impl LazyResult {
             statistics: Statistics::default(),
         })
     }
-}
-
-/// Cuts small problems out of a task and learns the order of their states; no function if none
-/// could be cut.
-fn learn_here(
-    task: &Task,
-    seed: u64,
-    watch: &mut dyn Watch,
-) -> Result<(Option<CountsFunction>, LearnedHere), Stop> {
-    let begin = Instant::now();
-    let report = Cutter::new(task, CutConfig::default(), seed).cut(watch);
-    if let Some(stop) = report.stopped {
-        return Err(stop);
-    }
-    let mut record = LearnedHere {
-        cuts: report.cuts.len(),
-        states: report.statistics.states,
-        cut_seconds: begin.elapsed().as_secs_f64(),
-        ..LearnedHere::default()
-    };
-    let set = report.into_training_set(SAMPLES, seed);
-    if set.problems.is_empty() {
-        return Ok((None, record));
-    }
-    let begin = Instant::now();
-    let function = CountsConfig {
-        second_head: false,
-        ..CountsConfig::default()
-    };
-    // The given problem, not its small parts, tells which relations are dense.
-    let spec = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
-    let ranking = RankingConfig {
-        epochs: EPOCHS,
-        ..RankingConfig::default()
-    };
-    let (fitted, report) = fit(&set, &spec, &function, &ranking, seed);
-    record.features = report.features;
-    record.pairs = report.pairs;
-    record.accuracy = report.accuracy.first().copied().unwrap_or(0.0);
-    record.fit_seconds = begin.elapsed().as_secs_f64();
-    Ok((Some(fitted), record))
 }

@@ -10,7 +10,7 @@ use homing_pddl::Diagnostics;
 use homing_planner::{GroundError, Met, Progress, Stop, Task, Watch};
 
 use crate::better::PlanFound;
-use crate::lazy::LearnedHere;
+use crate::here::LearnedHere;
 use crate::resources::MemoryGauge;
 use crate::solve::TaskSize;
 use crate::underway::Underway;

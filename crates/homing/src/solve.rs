@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::better::{Better, PlanFound, better};
 use crate::compute::{compute, simd_name};
 use crate::error::Error;
+use crate::here::{LearnHereConfig, LearnedHere};
 use crate::input::ProblemSource;
-use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen, LearnedHere};
+use crate::lazy::{self, LazyConfig, LazyResult, LearnWhen};
 use crate::model::load_model_for;
 use crate::models;
 use crate::observe::{LimitWatch, Notice, Observer};
@@ -77,6 +78,8 @@ pub struct SearchConfig {
     pub walk: Walk,
     /// When the lazy search learns from the problem at hand.
     pub learn: LearnWhen,
+    /// A TOML file that says how, over the usual settings ([`LearnHereConfig`]); for experiments.
+    pub learn_config: Option<PathBuf>,
     /// The seed of all that is drawn.
     pub seed: u64,
     /// Whether a plan is made shorter before it is returned, where that costs little.
@@ -100,10 +103,21 @@ impl Default for SearchConfig {
             lazy: LazyConfig::default(),
             walk: Walk::default(),
             learn: LearnWhen::default(),
+            learn_config: None,
             seed: 0,
             improve: true,
             anytime: false,
             simd: None,
+        }
+    }
+}
+
+impl SearchConfig {
+    /// How to learn from the problem at hand: as the file says, if one is named.
+    fn learn_here(&self) -> Result<LearnHereConfig, Error> {
+        match &self.learn_config {
+            Some(path) => LearnHereConfig::read(path),
+            None => Ok(LearnHereConfig::default()),
         }
     }
 }
@@ -321,6 +335,7 @@ impl From<&Task> for TaskSize {
 pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRecord, Error> {
     let mut underway = Underway::begin(&request.search);
     request.limits.check()?;
+    let here = request.search.learn_here()?;
     // Made here, so that reading counts against the time limit.
     let mut watch = request.limits.watch(observer);
     observer.underway(&underway);
@@ -355,7 +370,8 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
                 }
             }
             let limits = &request.limits;
-            let mut result = run(&task, model.as_ref(), config, limits, &mut watch, observer)?;
+            let model = model.as_ref();
+            let mut result = run(&task, model, config, &here, limits, &mut watch, observer)?;
             let better = better(&task, &mut result, config, &underway, &mut watch, observer)?;
             (result, better)
         }
@@ -405,11 +421,12 @@ pub fn solve_task(
 ) -> Result<SolveRecord, Error> {
     let mut underway = Underway::begin(config);
     limits.check()?;
+    let here = config.learn_here()?;
     let mut watch = limits.watch(observer);
     underway.read(task.problem(), model);
     underway.grounded(Some(task));
     observer.underway(&underway);
-    let mut result = run(task, model, config, limits, &mut watch, observer)?;
+    let mut result = run(task, model, config, &here, limits, &mut watch, observer)?;
     let better = better(task, &mut result, config, &underway, &mut watch, observer)?;
     make_record(&underway, task.problem(), &result, better)
 }
@@ -463,6 +480,7 @@ fn run(
     task: &Task,
     model: Option<&AnyModel>,
     config: &SearchConfig,
+    here: &LearnHereConfig,
     limits: &SolveLimits,
     watch: &mut LimitWatch<'_>,
     observer: &dyn Observer,
@@ -472,7 +490,7 @@ fn run(
         max_expansions: limits.max_expansions,
     };
     if config.search == SearchKind::Lazy {
-        return lazy::search(task, model, config, counts, watch, observer);
+        return lazy::search(task, model, config, here, counts, watch, observer);
     }
     let costs = Costs::unit_if(config.unit_cost);
     let options = SearchOptions {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use common::{fixture, fixtures, hasty, parse_texts, root, task, text};
 use homing_learner::{
-    AnyModel, CountsConfig, CountsHeuristic, ExactConfig, GraphSpec, Learned, Model,
-    NetworkObjective, RankedNetwork, RankingConfig, TrainConfig, Trainer, TrainingSet, ValueKind,
-    WEIGHT_SCALE, fit, gather, rank_network,
+    AnyModel, CountsConfig, CountsHeuristic, ExactConfig, FeatureCounter, GraphSpec, Learned,
+    Model, NetworkObjective, RankedNetwork, RankingConfig, TrainConfig, Trainer, TrainingSet,
+    ValueKind, WEIGHT_SCALE, fit, gather, rank_network,
 };
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
@@ -338,4 +338,91 @@ fn the_papers_training_refuses_another_objective() {
     // And files of the paper's learning do not name an objective.
     let text = serde_json::to_string(&hasty()).expect("text");
     assert!(!text.contains("objective"));
+}
+
+/// A floor of columns to be painted by one who may not step on paint, and paints only the tile above
+/// or below: what is above paint stays bare for ever.
+fn floor(rows: usize, columns: usize) -> Arc<Task> {
+    let domain = "(define (domain floor)
+        (:predicates (at ?t) (bare ?t) (painted ?t) (above ?a ?b) (beside ?a ?b))
+        (:action paint-above :parameters (?t ?p)
+            :precondition (and (at ?t) (above ?p ?t) (bare ?p))
+            :effect (and (painted ?p) (not (bare ?p))))
+        (:action paint-below :parameters (?t ?p)
+            :precondition (and (at ?t) (above ?t ?p) (bare ?p))
+            :effect (and (painted ?p) (not (bare ?p))))
+        (:action up :parameters (?t ?n) :precondition (and (at ?t) (above ?n ?t) (bare ?n))
+            :effect (and (at ?n) (not (at ?t))))
+        (:action down :parameters (?t ?n) :precondition (and (at ?t) (above ?t ?n) (bare ?n))
+            :effect (and (at ?n) (not (at ?t))))
+        (:action go :parameters (?t ?n) :precondition (and (at ?t) (beside ?t ?n) (bare ?n))
+            :effect (and (at ?n) (not (at ?t)))))";
+    let tile = |row: usize, column: usize| format!("t{row}-{column}");
+    let (mut names, mut init, mut goal) = (String::new(), String::new(), String::new());
+    for row in 0..=rows {
+        for column in 0..columns {
+            let here = tile(row, column);
+            names += &format!("{here} ");
+            init += &format!("(bare {here})");
+            if row > 0 {
+                init += &format!("(above {here} {})", tile(row - 1, column));
+                goal += &format!("(painted {here})");
+            }
+            if column > 0 {
+                let left = tile(row, column - 1);
+                init += &format!("(beside {here} {left})(beside {left} {here})");
+            }
+        }
+    }
+    let problem = format!(
+        "(define (problem p) (:domain floor) (:objects {names}) (:init (at t0-0) {init})
+           (:goal (and {goal})))"
+    );
+    Arc::new(task(&parse_texts(domain, &problem)).expect("it has a plan"))
+}
+
+#[test]
+fn what_only_dead_ends_have_outweighs_all_else() {
+    let sizes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (2, 3), (4, 1)];
+    let tasks: Vec<Arc<Task>> = sizes.iter().map(|&(r, c)| floor(r, c)).collect();
+    let set = gathered(&tasks, 2);
+    let spec = spec(&set).quiet();
+    assert!(spec.quiet);
+    let fitted = |trap| {
+        let ranking = RankingConfig {
+            trap,
+            ..RankingConfig::default()
+        };
+        fit(&set, &spec, &CountsConfig::default(), &ranking, 1).0
+    };
+    let function = fitted(RankingConfig::default().trap);
+    let is_trap = |weights: [i32; 2]| weights[0] > 500 * WEIGHT_SCALE;
+    assert!(function.weights().iter().any(|&(_, w)| is_trap(w)));
+    assert!(!fitted(0.0).weights().iter().any(|&(_, w)| is_trap(w)));
+    let mut dead_ends_seen = 0;
+    for problem in &set.problems {
+        let mut counter = FeatureCounter::new(&problem.task, &spec);
+        for sample in &problem.samples {
+            for place in 0..sample.len() {
+                let counts = counter.count(sample.state(place));
+                let trapped = counts.iter().any(|&(c, _)| is_trap(function.weight(c)));
+                assert!(!trapped || sample.distance(place).is_none());
+                dead_ends_seen += usize::from(trapped);
+            }
+        }
+    }
+    assert!(dead_ends_seen > 50, "{dead_ends_seen}");
+    // A floor far larger than any of them.
+    let task = floor(9, 8);
+    let mut search = Deferred::new(&task, Vec::new(), DeferredConfig::default());
+    search.add_scorer(function.scorer(&task));
+    let limits = Limits {
+        max_expansions: Some(20_000),
+        ..Limits::default()
+    };
+    let outcome = search.run(limits, None, &mut ());
+    let Outcome::Solved(plan) = outcome else {
+        panic!("{outcome:?}");
+    };
+    plan.validate(task.problem()).expect("a plan");
 }

@@ -417,6 +417,14 @@ impl Task {
         std::iter::once(action).chain(effects.map(move |effect| count + effect))
     }
 
+    /// How many goals do not hold in a packed state.
+    pub fn open_goals(&self, state: &[u32]) -> usize {
+        let goals = self.goal().iter();
+        goals
+            .filter(|&&goal| !self.encoding().holds(goal, state))
+            .count()
+    }
+
     /// Whether a packed state is a goal.
     #[inline]
     pub fn is_goal(&self, state: &[u32]) -> bool {

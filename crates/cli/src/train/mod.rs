@@ -233,25 +233,8 @@ where
         return Ok(usual.clone());
     };
     let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
-    let bad = |error: &dyn std::fmt::Display| {
-        Failure::because(Exit::BadInput, format!("{}: {error}", path.display()))
-    };
-    let file: toml::Table = toml::from_str(&text).map_err(|error| bad(&error))?;
-    let mut whole = toml::Table::try_from(usual)?;
-    put_over(&mut whole, file);
-    whole.try_into().map_err(|error| bad(&error))
-}
-
-/// Puts the fields of a table over those of another, table by table.
-fn put_over(whole: &mut toml::Table, part: toml::Table) {
-    for (name, value) in part {
-        match (whole.get_mut(&name), value) {
-            (Some(toml::Value::Table(inner)), toml::Value::Table(part)) => put_over(inner, part),
-            (_, value) => {
-                whole.insert(name, value);
-            }
-        }
-    }
+    homing::settings::over(usual, &text)
+        .map_err(|error| Failure::because(Exit::BadInput, format!("{}: {error}", path.display())))
 }
 
 /// The files to train on, and what to select by.

@@ -3,6 +3,7 @@
 mod anytime;
 mod check;
 mod help;
+mod learn_config;
 mod nonsense;
 #[allow(dead_code)] // of what the tests of the other commands use
 mod runs;

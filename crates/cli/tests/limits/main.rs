@@ -7,5 +7,6 @@ mod measured;
 #[allow(dead_code)] // of what the tests of the other commands use
 mod runs;
 mod signals;
+mod slow;
 mod worst;
 mod worst_cases;

@@ -12,6 +12,10 @@ pub struct CountsConfig {
     pub rounds: usize,
     /// Whether a second order is learnt, with features of static relations past the first round.
     pub second_head: bool,
+    /// Whether static relations tell their objects nothing ([`GraphSpec`](super::GraphSpec)): one
+    /// order then, of few colours. Otherwise that is one of the candidates.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
     /// Colours at the most; those met later are left out.
     pub max_features: usize,
     /// Classical heuristics as further features: what is learnt then corrects them, as the paper's
@@ -24,6 +28,7 @@ impl Default for CountsConfig {
         Self {
             rounds: 2,
             second_head: true,
+            quiet: false,
             max_features: 200_000,
             heuristics: Vec::new(),
         }

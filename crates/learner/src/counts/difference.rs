@@ -174,8 +174,11 @@ impl<'t> DifferenceScorer<'t> {
                 continue;
             }
             add(&mut self.score, self.atoms[atom].early[truth]);
+            let tells = graph.tells(atom);
             for slot in graph.slots(atom) {
-                self.tell(slot, truth);
+                if tells {
+                    self.tell(slot, truth);
+                }
                 if self.atoms[atom].deep {
                     self.link(atom, slot);
                 }
@@ -481,7 +484,7 @@ impl DifferenceScorer<'_> {
         let (scores, open_goals) = self.run::<false>();
         ChildScore {
             scores: self.answer(scores),
-            is_goal: open_goals == 0,
+            open_goals,
         }
     }
 }

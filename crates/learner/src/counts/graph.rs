@@ -29,6 +29,8 @@ pub(crate) struct TaskGraph {
     pub(crate) relations: usize,
     /// Atoms from this one on have no features past the first round.
     pub(crate) shallow: usize,
+    /// Whether static relations with features past the first round tell their objects nothing.
+    quiet: bool,
     /// By proposition: its atom or [`NO_ATOM`], and whether the atom is true where the proposition
     /// is.
     pub(crate) atom_of: Vec<(u32, bool)>,
@@ -80,6 +82,7 @@ impl TaskGraph {
             first_makings: Vec::new(),
             relations: 0,
             shallow: 0,
+            quiet: spec.quiet,
             atom_of: Vec::new(),
         };
         graph.add_propositions(task, &wishes);
@@ -141,6 +144,12 @@ impl TaskGraph {
 
     pub(crate) fn atom_count(&self) -> usize {
         self.colours.len()
+    }
+
+    /// Whether an atom tells its objects what it is.
+    #[inline]
+    pub(crate) fn tells(&self, atom: usize) -> bool {
+        !(self.quiet && (self.relations..self.shallow).contains(&atom))
     }
 
     /// Where the arguments of an atom stand in `arguments`.

@@ -87,7 +87,7 @@ impl Layout {
     }
 
     /// A slot for each argument, counters aside; what is told there: `[truth][round]`, 0 where the
-    /// atom is not shown.
+    /// atom is not shown or says nothing.
     fn make_slots(&mut self, graph: &TaskGraph, seconds: &[[Colour; 2]]) -> Vec<[[u64; 2]; 2]> {
         let mut values = Vec::with_capacity(graph.arguments.len());
         for (atom, (firsts, seconds)) in graph.colours.iter().zip(seconds).enumerate() {
@@ -97,7 +97,7 @@ impl Layout {
                     counters: [[NONE; 2]; 2],
                 });
                 values.push([0, 1].map(|truth| {
-                    if firsts[truth] == 0 {
+                    if firsts[truth] == 0 || !graph.tells(atom) {
                         [0; 2]
                     } else {
                         [firsts[truth], seconds[truth]].map(|colour| told(colour, position))

@@ -82,10 +82,13 @@ impl<'t> FeatureCounter<'t> {
         for (place, &atom) in self.present.iter().enumerate() {
             let own = self.atoms[round][place];
             let mut colour = aged(own);
+            let tells = self.graph.tells(atom as usize);
             let arguments = &self.graph.arguments[self.graph.slots(atom as usize)];
             for (position, &object) in arguments.iter().enumerate() {
                 colour = mix(colour, self.objects[round][object as usize]);
-                self.bags[object as usize].push(told(own, position));
+                if tells {
+                    self.bags[object as usize].push(told(own, position));
+                }
             }
             self.atoms[round + 1].push(colour);
         }
@@ -199,12 +202,13 @@ impl<'t> FeatureCounter<'t> {
         }
     }
 
-    /// The atoms next to an object, each by its place among those shown and with the object's
-    /// position in it.
+    /// The atoms that tell an object something, each by its place among those shown and with the
+    /// object's position in it.
     fn neighbours(&self, object: usize) -> impl Iterator<Item = (usize, usize)> {
         self.present
             .iter()
             .enumerate()
+            .filter(|&(_, &atom)| self.graph.tells(atom as usize))
             .flat_map(move |(place, &atom)| {
                 let arguments = self.graph.arguments[self.graph.slots(atom as usize)].iter();
                 let here = arguments.enumerate();

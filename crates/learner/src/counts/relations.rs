@@ -30,6 +30,11 @@ pub struct GraphSpec {
     pub shown: Vec<String>,
     /// Those of them with features past the first round, by name, sorted.
     pub deep: Vec<String>,
+    /// Whether the relations of `deep` are quiet: they look at their objects and tell them nothing.
+    /// An object then has the same colour wherever it stands, and a relation shows what is true of
+    /// the objects that it joins: few colours, all of which small problems have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quiet: bool,
 }
 
 impl GraphSpec {
@@ -46,6 +51,7 @@ impl GraphSpec {
             rounds,
             shown: Vec::new(),
             deep: Vec::new(),
+            quiet: false,
         };
         for (index, predicate) in domain.predicates.iter().enumerate() {
             if !is_static[index] || predicate.parameters.len() < 2 {
@@ -64,6 +70,15 @@ impl GraphSpec {
         spec.shown.sort_unstable();
         spec.deep.sort_unstable();
         spec
+    }
+}
+
+impl GraphSpec {
+    /// The same with quiet relations, as far as it has any with features past the first round.
+    #[must_use]
+    pub fn quiet(mut self) -> Self {
+        self.quiet = !self.deep.is_empty();
+        self
     }
 }
 

@@ -77,9 +77,9 @@ impl SuccessorScorer for ScratchScorer<'_> {
         child.extend_from_slice(&self.parent);
         self.task.apply(action, &mut child);
         let scores = self.score(&child);
-        let is_goal = self.task.is_goal(&child);
+        let open_goals = self.task.open_goals(&child);
         self.child = child;
-        ChildScore { scores, is_goal }
+        ChildScore { scores, open_goals }
     }
 
     fn work(&self) -> u64 {

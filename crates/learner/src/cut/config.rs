@@ -1,12 +1,14 @@
 //! What a cutter is to do, and for how long.
 
 use homing_planner::Costs;
+use serde::{Deserialize, Serialize};
 
 /// Settings of cutting. The defaults are the recipe; each says why.
 ///
 /// Shares are probabilities from 0 to 1. Every bound is a counter: the same task, settings and seed
 /// give the same cuts on every machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CutConfig {
     /// Cuts wanted. Twenty teach a model in most domains; more cover rarer situations, and the fit
     /// takes a second at the most for two hundred.
@@ -85,6 +87,8 @@ pub struct CutConfig {
     pub repair: bool,
     /// Problems built for one choice of goals at the most, with objects added or dropped in between.
     pub attempts: usize,
+    /// Whether a cut without a plan gains objects before it is tried again.
+    pub grow: bool,
     /// The share of objects that no goal names dropped when a space is too large.
     pub shrink: f64,
     /// The share of too large cuts from plans that are shrunk to the last part of their plans
@@ -127,9 +131,75 @@ impl Default for CutConfig {
             all_goals: 0.7,
             repair: true,
             attempts: 6,
+            grow: true,
             shrink: 0.4,
             shrink_plans: 0.5,
             shorten: 0.6,
         }
+    }
+}
+
+/// Spaces larger than this do not fit into memory.
+const MOST_STATES: usize = 1 << 30;
+
+impl CutConfig {
+    /// Everything that is wrong with it, in words.
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut must = |holds: bool, text: String| {
+            if !holds {
+                problems.push(text);
+            }
+        };
+        let counts = [
+            ("cuts", self.cuts),
+            ("tries", self.tries),
+            ("branching", self.branching),
+            ("actions", self.actions),
+            ("explorations", self.explorations),
+            ("goals", self.goals),
+            ("attempts", self.attempts),
+        ];
+        for (name, count) in counts {
+            must(count > 0, format!("`{name}` must be at least 1"));
+        }
+        let (least, most) = self.space;
+        must(
+            0 < least && least <= most && most <= MOST_STATES,
+            format!(
+                "`space` must be two numbers of states from 1 to {MOST_STATES}, the less first"
+            ),
+        );
+        must(
+            (1..=MOST_STATES).contains(&self.space_if_few),
+            format!("`space_if_few` must be from 1 to {MOST_STATES}"),
+        );
+        must(
+            self.spreads.iter().all(|&s| s >= 0.0 && s.is_finite()),
+            "`spreads` must not be negative".to_owned(),
+        );
+        let shares = [
+            ("doubt", self.doubt),
+            ("goals_nearby", self.goals_nearby),
+            ("from_trails", self.from_trails),
+            ("from_plans", self.from_plans),
+            ("trail_parts", self.trail_parts),
+            ("whole_types", self.whole_types),
+            ("all_goals", self.all_goals),
+            ("shrink", self.shrink),
+            ("shrink_plans", self.shrink_plans),
+            ("shorten", self.shorten),
+        ];
+        for (name, share) in shares {
+            must(
+                (0.0..=1.0).contains(&share),
+                format!("`{name}` must be from 0 to 1"),
+            );
+        }
+        must(
+            self.from_trails + self.from_plans <= 1.0,
+            "`from_trails` and `from_plans` must come to 1 at the most".to_owned(),
+        );
+        problems
     }
 }

@@ -316,10 +316,12 @@ impl Drawer<'_, '_> {
         }
         if attempt == 0 && draft.plans.is_empty() {
             self.take_plans(draft);
-        } else {
+            return true;
+        }
+        if self.config.grow {
             self.grow(&mut draft.kept);
         }
-        true
+        self.config.grow
     }
 
     /// Brings a draft down to about so many objects before anything is built; `false` if it cannot be.

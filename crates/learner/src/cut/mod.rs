@@ -30,6 +30,7 @@ mod trail;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use homing_nlm::SplitMix64;
 use homing_pddl::Problem;
@@ -86,6 +87,8 @@ pub struct CutReport {
     pub cuts: Vec<Cut>,
     /// What was tried.
     pub statistics: CutStatistics,
+    /// Wall-clock time of walking through state spaces; for information, nothing depends on it.
+    pub walking: Duration,
     /// Set where the watch ended it before its time.
     pub stopped: Option<Stop>,
 }
@@ -131,6 +134,7 @@ pub struct Cutter<'t> {
     /// The most objects that a cut has had.
     most_objects: usize,
     statistics: CutStatistics,
+    walking: Duration,
 }
 
 /// What became of one try.
@@ -157,6 +161,7 @@ impl<'t> Cutter<'t> {
             sizes: Sizes::default(),
             most_objects: 3,
             statistics: CutStatistics::default(),
+            walking: Duration::ZERO,
         }
     }
 
@@ -178,6 +183,7 @@ impl<'t> Cutter<'t> {
         CutReport {
             cuts,
             statistics: self.statistics,
+            walking: self.walking,
             stopped,
         }
     }
@@ -371,7 +377,9 @@ impl<'t> Cutter<'t> {
             states: limit,
             transitions: limit.saturating_mul(self.config.branching),
         };
+        let begin = Instant::now();
         let walked = ExactSpace::walk(&task, self.config.costs, limits, &mut look);
+        self.walking += begin.elapsed();
         if let Err(WalkEnd::TooLarge { .. }) = walked {
             self.sizes.note(&self.index, &draft.kept, limit);
         }

@@ -107,20 +107,7 @@ impl LearnConfig {
         must(data.states > 0, "`states` must be at least 1");
         must(data.samples > 0, "`samples` must be at least 1");
         must(data.problems > 0, "`problems` must be at least 1");
-        must(ranking.epochs > 0, "`epochs` must be at least 1");
-        must(
-            ranking.learning_rate > 0.0 && ranking.learning_rate.is_finite(),
-            "`learning_rate` must be positive",
-        );
-        must(
-            ranking.l2 >= 0.0 && ranking.l2.is_finite(),
-            "`l2` must not be negative",
-        );
-        must(ranking.max_pairs > 0, "`max_pairs` must be at least 1");
-        must(
-            ranking.pairs_per_state > 0,
-            "`pairs_per_state` must be at least 1",
-        );
+        problems.extend(ranking.problems());
         problems
     }
 }

@@ -296,6 +296,7 @@ struct Plan {
     rounds: usize,
     samples: usize,
     cuts: bool,
+    quiet: bool,
     seed: u64,
 }
 
@@ -316,6 +317,7 @@ fn candidates(
         rounds,
         samples: data.samples,
         cuts: true,
+        quiet: function.quiet,
         seed,
     };
     let mut plans = vec![plain];
@@ -338,6 +340,23 @@ fn candidates(
             samples: data.samples * 3,
             ..plain
         });
+        let refs: Vec<&Task> = tasks.iter().map(AsRef::as_ref).collect();
+        let has_relations = !GraphSpec::of_tasks(&refs, rounds, true).deep.is_empty();
+        if rounds == 2 && function.second_head && !function.quiet && has_relations {
+            let quiet = Plan {
+                name: "quiet relations",
+                quiet: true,
+                ..plain
+            };
+            plans.push(quiet);
+            if !walked.problems.is_empty() && !cuts.problems.is_empty() {
+                plans.push(Plan {
+                    name: "quiet relations without cuts",
+                    cuts: false,
+                    ..quiet
+                });
+            }
+        }
         if rounds == 2 {
             plans.push(Plan {
                 name: "one round",
@@ -393,6 +412,9 @@ fn fit_one(
 ) -> (CountsFunction, FitReport) {
     // The given problems, not their small parts, tell which relations are dense.
     let tasks: Vec<&Task> = tasks.iter().map(AsRef::as_ref).collect();
-    let spec = GraphSpec::of_tasks(&tasks, plan.rounds, function.second_head);
+    let mut spec = GraphSpec::of_tasks(&tasks, plan.rounds, function.second_head);
+    if plan.quiet {
+        spec = spec.quiet();
+    }
     fit(set, &spec, function, ranking, plan.seed)
 }

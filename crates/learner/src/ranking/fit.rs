@@ -25,6 +25,15 @@ pub struct RankingConfig {
     pub pairs_per_state: usize,
     /// Random solvable states that a dead end is paired with.
     pub dead_pairs: usize,
+    /// The weight that a trap starts with: a feature that only dead ends have. A dead end then
+    /// scores above what has a way to the goal, however much else speaks for it. A file that does not
+    /// name it is older than traps.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trap: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl Default for RankingConfig {
@@ -36,7 +45,35 @@ impl Default for RankingConfig {
             max_pairs: 250_000,
             pairs_per_state: 12,
             dead_pairs: 3,
+            trap: 1000.0,
         }
+    }
+}
+
+impl RankingConfig {
+    /// Everything that is wrong with it, in words.
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut must = |holds: bool, text: &str| {
+            if !holds {
+                problems.push(text.to_owned());
+            }
+        };
+        must(self.epochs > 0, "`epochs` must be at least 1");
+        must(
+            self.learning_rate > 0.0 && self.learning_rate.is_finite(),
+            "`learning_rate` must be positive",
+        );
+        must(
+            self.l2 >= 0.0 && self.l2.is_finite(),
+            "`l2` must not be negative",
+        );
+        must(self.max_pairs > 0, "`max_pairs` must be at least 1");
+        must(
+            self.pairs_per_state > 0,
+            "`pairs_per_state` must be at least 1",
+        );
+        problems
     }
 }
 
@@ -75,8 +112,9 @@ pub fn fit(
 ) -> (CountsFunction, FitReport) {
     let mut random = SplitMix64::new(SplitMix64::new(seed ^ 0x5241_4E4B).next_u64());
     let (features, pairs) = pair_up(set, spec, function, config, &mut random);
-    // A second order that could not differ from the first would only take its time.
-    let heads = if pairs.tell_apart_by(&features.is_late_static) {
+    // A second order that could not differ from the first would only take its time. Where relations
+    // are quiet, an order without them would see no more than objects by themselves.
+    let heads = if !spec.quiet && pairs.tell_apart_by(&features.is_late_static) {
         2
     } else {
         1
@@ -105,7 +143,7 @@ pub fn fit(
         accuracy,
     };
     let mut spec = spec.clone();
-    if heads == 1 {
+    if heads == 1 && !spec.quiet {
         spec.deep.clear();
     }
     let heuristics = function.heuristics.iter().copied().zip(estimates).collect();
@@ -157,6 +195,8 @@ struct Learner<'a> {
     config: &'a RankingConfig,
     /// By feature: whether it takes part.
     takes_part: Vec<bool>,
+    /// By feature: the weight it starts with.
+    first_weights: Vec<f64>,
 }
 
 /// Weights as they were fitted.
@@ -173,16 +213,23 @@ impl<'a> Learner<'a> {
         without_late_statics: bool,
     ) -> Self {
         let late = features.is_late_static.iter();
+        let takes_part: Vec<bool> = late.map(|&late| !(late && without_late_statics)).collect();
+        let traps = features.is_trap.iter().zip(&takes_part);
+        let first = traps.map(|(&trap, &takes_part)| match trap && takes_part {
+            true => config.trap,
+            false => 0.0,
+        });
         Self {
             pairs,
             config,
-            takes_part: late.map(|&late| !(late && without_late_statics)).collect(),
+            first_weights: first.collect(),
+            takes_part,
         }
     }
 
     fn run(&self, mut random: SplitMix64) -> Fitted {
         let mut fitted = Fitted {
-            weights: vec![0.0; self.takes_part.len()],
+            weights: self.first_weights.clone(),
             estimates: vec![FIRST_ESTIMATE_WEIGHT; self.pairs.heuristics()],
         };
         let mut squares = vec![FIRST_SQUARE; fitted.weights.len()];

@@ -16,6 +16,8 @@ pub(super) struct Features {
     pub(super) colours: Vec<u64>,
     /// Whether a feature is of a static relation past the first round.
     pub(super) is_late_static: Vec<bool>,
+    /// Whether a feature is seen in dead ends only.
+    pub(super) is_trap: Vec<bool>,
     /// How each colour was made, and before it what it was made of.
     pub(super) makings: Vec<Making>,
 }
@@ -126,6 +128,49 @@ impl Pairs {
     }
 }
 
+/// Problems in which a trap must be seen at the least.
+const TRAP_PROBLEMS: usize = 4;
+
+/// How unlikely it must be that chance alone kept a feature out of all states with a way to the
+/// goal.
+const TRAP_CHANCE: f64 = 1e-6;
+
+/// By feature: whether it is a trap: seen in dead ends of several problems, and never in a state with
+/// a way to the goal.
+fn traps(groups: &[Group<'_>], features: usize) -> Vec<bool> {
+    let mut alive = vec![false; features];
+    // By feature: dead ends, problems, and the last of these.
+    let mut dead = vec![(0u32, 0usize, usize::MAX); features];
+    let (mut states, mut dead_ends) = (0u32, 0u32);
+    // Groups of one problem stand together.
+    for group in groups {
+        for (place, state) in group.states.iter().enumerate() {
+            states += 1;
+            if group.sample.distance(place).is_some() {
+                state
+                    .counts
+                    .iter()
+                    .for_each(|&(id, _)| alive[id as usize] = true);
+                continue;
+            }
+            dead_ends += 1;
+            for &(id, _) in &state.counts {
+                let (ends, problems, last) = &mut dead[id as usize];
+                *ends += 1;
+                if *last != group.problem {
+                    (*problems, *last) = (*problems + 1, group.problem);
+                }
+            }
+        }
+    }
+    let share = f64::from(dead_ends) / f64::from(states.max(1));
+    let enough = TRAP_CHANCE.ln() / share.ln();
+    let is_trap = |(alive, &(ends, problems, _)): (&bool, &(u32, usize, usize))| {
+        !alive && problems >= TRAP_PROBLEMS && f64::from(ends) >= enough
+    };
+    alive.iter().zip(&dead).map(is_trap).collect()
+}
+
 /// Describes all samples and pairs the states in them.
 pub(super) fn pair_up(
     set: &TrainingSet,
@@ -144,6 +189,7 @@ pub(super) fn pair_up(
         heuristics: function.heuristics.len(),
         ..Pairs::default()
     };
+    features.is_trap = traps(&groups, features.colours.len());
     shuffle(&mut groups, random);
     for group in &groups {
         if pairs.len() >= config.max_pairs {

@@ -11,6 +11,8 @@ mod relaxation;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::registry::{StateId, States};
 use crate::task::{ActionId, PropId, Task};
 use crate::visited::Visited;
@@ -65,7 +67,8 @@ impl fmt::Display for Estimate {
 }
 
 /// What actions cost to a heuristic and to a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Costs {
     /// What the problem says.
     #[default]

@@ -1,6 +1,6 @@
 //! Search with deferred evaluation, several queues, and workers that share the work.
 //!
-//! Steps wait in queues and become states only when their turn comes. Up to three workers take
+//! Steps wait in queues and become states only when their turn comes. Up to four workers take
 //! turns:
 //!
 //! - The **guided** worker evaluates the state it has popped with every heuristic, and queues the
@@ -15,6 +15,9 @@
 //!   that the guided worker expanded. A score tells siblings apart. Far from what it was learnt on
 //!   it may favour whole regions that are dead ends; were there one lane, the guided worker could
 //!   lead the learned one into such a region, and it would never come back.
+//! - **Descents** go by the same score, but from one state to a better one near by, and off plateaus
+//!   by width 1: see [`descent`](super::descent). They have more of the work as long as they get
+//!   on.
 //! - The **novel** worker takes steps that make something true for the first time, and only those:
 //!   see [`novelty`](super::novelty). It joins when the others have not found a plan soon, and ends
 //!   when nothing new is left.
@@ -30,8 +33,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::descent::Descent;
 use super::novelty::Novelty;
-use super::queue::{KeyQueue, LIST_WORK, QUEUE_WORK, STORE_WORK, ScoreQueue, TypeQueue, Waiting};
+use super::queue::{
+    KeyQueue, LIST_WORK, PART, QUEUE_WORK, STORE_WORK, ScoreQueue, TypeQueue, Waiting,
+};
 use super::scorer::{SCORER_HEADS, SuccessorScorer};
 use super::{Limit, Limits, Outcome, Statistics};
 use crate::heuristic::{Estimate, Evaluation, Heuristic, Node};
@@ -74,6 +80,9 @@ pub struct DeferredConfig {
     pub novelty: f64,
     /// Successors the learned worker looks at before the rest of a state goes back into its queue.
     pub part: usize,
+    /// The part of the work for descents by the learned score as long as they get on, 0 to 1: see
+    /// [`descent`](super::descent).
+    pub descent: f64,
     /// Whether of steps that differ only in objects that nothing tells apart one is enough.
     pub interchange: bool,
     /// Seed of what is drawn.
@@ -90,6 +99,7 @@ impl Default for DeferredConfig {
             mixed: true,
             novelty: 0.3,
             part: 1000,
+            descent: 0.5,
             interchange: true,
             seed: 0,
         }
@@ -112,21 +122,28 @@ const TOLD_IN_PARTS: u8 = 16;
 const BY_NOVEL: u8 = 32;
 /// It is a dead end.
 const DEAD: u8 = 64;
+/// A descent began there.
+const BASE: u8 = 128;
 
 /// Of so many turns of the learned worker, one is for what it was told of.
 const OWN_TURNS: usize = 4;
 
 /// Kinds of workers.
-const WORKERS: usize = 3;
+const WORKERS: usize = 4;
 
-/// An action with this bit is no action: it says which part of its parent's successors is next.
-const PART: u32 = 1 << 31;
+/// Descents get on if the best state of all so far was found within so much of their work, or half
+/// of it.
+const DESCENT_PATIENCE: u64 = 300_000_000;
+
+/// The part of their part that they have otherwise.
+const DESCENT_WAITS: f64 = 0.25;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Worker {
     Learned,
     Guided,
     Novel,
+    Descent,
 }
 
 /// Which queue of the learned worker.
@@ -209,6 +226,12 @@ pub struct Deferred<'a> {
     told: ScoreQueue,
     heads: usize,
     learned_turns: usize,
+    /// One for each head, or none.
+    descents: Vec<Descent>,
+    descent_turns: usize,
+    /// The fewest open goals of a base, with its score, and the work of descents when it was found.
+    best_base: (usize, i64),
+    best_base_work: u64,
     novelty: Option<Novelty>,
     /// Work of each worker since the last one joined, in rough nanoseconds.
     work: [u64; WORKERS],
@@ -265,6 +288,10 @@ impl<'a> Deferred<'a> {
             told: ScoreQueue::default(),
             heads: 0,
             learned_turns: 0,
+            descents: Vec::new(),
+            descent_turns: 0,
+            best_base: (usize::MAX, i64::MAX),
+            best_base_work: 0,
             novelty: None,
             work: [0; WORKERS],
             counted: 0,
@@ -287,7 +314,12 @@ impl<'a> Deferred<'a> {
         self.heads = scorer.heads();
         self.counted += scorer.work();
         self.scorer = Some(scorer);
-        self.work = [0; WORKERS];
+        self.forget_shares();
+        self.best_base = (usize::MAX, i64::MAX);
+        if self.config.descent > 0.0 {
+            let task = self.task;
+            self.descents = (0..self.heads).map(|_| Descent::new(task)).collect();
+        }
         for queue in &mut self.learned {
             *queue = ScoreQueue::default();
             queue.push(0, Waiting::ROOT);
@@ -318,7 +350,13 @@ impl<'a> Deferred<'a> {
             return;
         }
         self.novelty = Some(Novelty::new(self.task));
+        self.forget_shares();
+    }
+
+    /// Nobody owes work for the time before.
+    fn forget_shares(&mut self) {
         self.work = [0; WORKERS];
+        self.best_base_work = 0;
     }
 
     /// All work so far in rough nanoseconds: counted, so that runs repeat.
@@ -369,6 +407,7 @@ impl<'a> Deferred<'a> {
                 Worker::Guided => self.guided_turn(watch),
                 Worker::Learned => self.learned_turn(watch),
                 Worker::Novel => self.novel_turn(watch),
+                Worker::Descent => self.descent_turn(watch),
             };
             match turn {
                 Ok(Turn::GoOn) => {}
@@ -376,7 +415,7 @@ impl<'a> Deferred<'a> {
                     self.show(goal, Verdict::Goal, watch);
                     self.found_by = Some(match worker {
                         Worker::Guided => Finder::Guided,
-                        Worker::Learned => Finder::Learned,
+                        Worker::Learned | Worker::Descent => Finder::Learned,
                         Worker::Novel => Finder::Novel,
                     });
                     let actions = self.visited.actions_to(goal);
@@ -411,11 +450,17 @@ impl<'a> Deferred<'a> {
             (true, false) => self.config.share,
             (false, _) => 0.0,
         };
-        let rest = 1.0 - novelty;
+        let descent = match self.descents.iter().all(Descent::is_over) {
+            true => 0.0,
+            false if self.gets_on() => self.config.descent,
+            false => self.config.descent * DESCENT_WAITS,
+        };
+        let rest = (1.0 - novelty) * (1.0 - descent);
         let shares = [
             (Worker::Learned, learned * rest),
             (Worker::Guided, (1.0 - learned) * rest),
-            (Worker::Novel, novelty),
+            (Worker::Novel, novelty * (1.0 - descent)),
+            (Worker::Descent, descent),
         ];
         let mut next = shares[0];
         for other in shares {
@@ -426,6 +471,12 @@ impl<'a> Deferred<'a> {
             }
         }
         next.0
+    }
+
+    /// Whether descents have found a better state than ever, not long ago.
+    fn gets_on(&self) -> bool {
+        let work = self.work[Worker::Descent as usize];
+        work - self.best_base_work < DESCENT_PATIENCE.max(work / 2)
     }
 
     /// Counts what was done since the last call to a worker.
@@ -475,6 +526,121 @@ impl<'a> Deferred<'a> {
         self.waiting = self.waiting.saturating_sub(1);
         let (id, part) = self.take(step);
         self.learned_step(id, part, lane, Worker::Learned, watch)
+    }
+
+    /// Goes on with a descent: heads take turns.
+    fn descent_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        self.descent_turns += 1;
+        let mut descents = std::mem::take(&mut self.descents);
+        let first = self.descent_turns % descents.len();
+        let heads = (first..descents.len()).chain(0..first);
+        let head = { heads }.find(|&head| !descents[head].is_over());
+        let head = head.expect("a descent has its turn only if one is under way");
+        let turn = self.descent_step(&mut descents[head], head, watch);
+        self.descents = descents;
+        turn
+    }
+
+    /// Takes the next step of a descent, or chooses its next base.
+    fn descent_step(
+        &mut self,
+        descent: &mut Descent,
+        head: usize,
+        watch: &mut dyn Watch,
+    ) -> Result<Turn, Limit> {
+        let Some(step) = descent.pop() else {
+            while let Some((score, step)) = descent.pop_nearer() {
+                self.charge(Worker::Descent, STORE_WORK);
+                let (id, _) = self.take(step);
+                if self.begin_descent(descent, id, score) {
+                    break;
+                }
+            }
+            return Ok(Turn::GoOn);
+        };
+        let (id, _) = self.take(step);
+        if self.marks[id.index()] & DEAD != 0 {
+            self.charge(Worker::Descent, STORE_WORK);
+            return Ok(Turn::GoOn);
+        }
+        self.begin_expansion(id, watch)?;
+        let all = self.applicable.len();
+        let (looked_at, goal) = self.descent_expansion(descent, id, head, watch)?;
+        let own = STORE_WORK + (all + looked_at) as u64 * LIST_WORK + looked_at as u64 * QUEUE_WORK;
+        self.charge(Worker::Descent, own);
+        if let Some(goal) = goal {
+            return Ok(Turn::Goal(goal));
+        }
+        let mut better = std::mem::take(&mut descent.better);
+        better.sort_by_key(|&(score, _)| score);
+        for &(score, action) in &better {
+            let (child, _) = self.take(Waiting { parent: id, action });
+            if self.begin_descent(descent, child, score) {
+                break;
+            }
+        }
+        better.clear();
+        descent.better = better;
+        Ok(Turn::GoOn)
+    }
+
+    /// Shows a descent the successors of a state: how many, and the goal if one is.
+    fn descent_expansion(
+        &mut self,
+        descent: &mut Descent,
+        id: StateId,
+        head: usize,
+        watch: &mut dyn Watch,
+    ) -> Result<(usize, Option<StateId>), Limit> {
+        let scorer = self.scorer.as_mut().expect("descents have a scorer");
+        scorer.enter(self.visited.state(id));
+        let all = self.applicable.len();
+        let part = self.config.part.max(1);
+        let stride = if all > part { spread_over(all) } else { 1 };
+        for index in 0..all {
+            let action = self.applicable[index * stride % all];
+            let step = Waiting { parent: id, action };
+            let scorer = self.scorer.as_mut().expect("descents have a scorer");
+            let child = scorer.child(action);
+            self.count_score()?;
+            if child.is_goal() {
+                return Ok((index + 1, Some(self.take(step).0)));
+            }
+            let state = self.visited.state(id);
+            descent.offer(self.task, step, state, child.scores[head], child.open_goals);
+            // Of very many successors those seen so far will do.
+            if (index + 1) % part == 0 {
+                self.poll(watch)?;
+                if !descent.better.is_empty() {
+                    return Ok((index + 1, None));
+                }
+            }
+        }
+        Ok((all, None))
+    }
+
+    /// Lets a descent that waits for a base begin at a state that is being expanded.
+    fn offer_base(&mut self, id: StateId, head: usize, score: i64) {
+        if self.descents.get(head).is_some_and(Descent::is_over) {
+            let mut descents = std::mem::take(&mut self.descents);
+            self.begin_descent(&mut descents[head], id, score);
+            self.descents = descents;
+        }
+    }
+
+    /// Lets a descent begin at a state, unless one began there before.
+    fn begin_descent(&mut self, descent: &mut Descent, id: StateId, score: i64) -> bool {
+        let mark = &mut self.marks[id.index()];
+        let may_begin = *mark & (DEAD | BASE) == 0;
+        if may_begin {
+            *mark |= BASE;
+            let open_goals = descent.begin(self.task, id, self.visited.state(id), score);
+            if (open_goals, score) < self.best_base {
+                self.best_base = (open_goals, score);
+                self.best_base_work = self.work[Worker::Descent as usize];
+            }
+        }
+        may_begin
     }
 
     /// The next step of the lane whose turn it is: heads take turns, and so do the lanes.
@@ -539,6 +705,9 @@ impl<'a> Deferred<'a> {
         let parent_score = scorer.scores()[lane.head()];
         if part == 0 {
             self.show(id, Verdict::Score(parent_score), watch);
+            if let Lane::Own { head } = lane {
+                self.offer_base(id, head, parent_score);
+            }
         }
         let all = self.applicable.len();
         let size = self.config.part.max(1);
@@ -550,10 +719,7 @@ impl<'a> Deferred<'a> {
         let stride = if in_parts { spread_over(all) } else { 1 };
         if range.end < all {
             self.marks[id.index()] |= lane.in_parts();
-            let rest = Waiting {
-                parent: id,
-                action: ActionId(PART | (part + 1) as u32),
-            };
+            let rest = Waiting::rest_of(id, (part + 1) as u32);
             match lane {
                 Lane::Own { head } => self.learned[head].push_first(parent_score, rest),
                 Lane::Told => self.told.push_first(parent_score, rest),
@@ -585,7 +751,7 @@ impl<'a> Deferred<'a> {
             let scorer = self.scorer.as_mut().expect("a learned worker has a scorer");
             let child = scorer.child(action);
             self.count_score()?;
-            if child.is_goal {
+            if child.is_goal() {
                 let step = Waiting { parent: id, action };
                 return Ok(Some(self.take(step).0));
             }
@@ -884,7 +1050,7 @@ impl<'a> Deferred<'a> {
             if let Some(scorer) = &mut self.scorer {
                 let child = scorer.child(action);
                 self.count_score()?;
-                if child.is_goal {
+                if child.is_goal() {
                     return Ok(Some(self.take(step).0));
                 }
                 for (steps, score) in self.scored[..self.heads].iter_mut().zip(child.scores) {
@@ -1075,7 +1241,7 @@ mod tests {
             self.work += 100;
             ChildScore {
                 scores: [(self.score)(&state); SCORER_HEADS],
-                is_goal: self.task.is_goal(&state),
+                open_goals: self.task.open_goals(&state),
             }
         }
 
@@ -1101,6 +1267,7 @@ mod tests {
     fn search(task: &Task, heads: usize, part: usize) -> Deferred<'_> {
         let config = DeferredConfig {
             part,
+            descent: 0.0,
             ..DeferredConfig::default()
         };
         let mut search = Deferred::new(task, vec![Box::new(Blind::new(task))], config);
@@ -1255,6 +1422,93 @@ mod tests {
         assert_eq!(search.found_by(), Some(Finder::Learned));
         let statistics = search.statistics();
         assert!(statistics.expansions < 200, "{statistics:?}");
+    }
+
+    #[test]
+    fn a_descent_moves_one_thing_while_the_others_stay() {
+        // Four walkers, each at the end of a way of its own; the score is the number of open goals,
+        // so that nothing changes before one of them has arrived.
+        let places: Vec<String> = (0..12).map(|place| format!("p{place}")).collect();
+        let next: Vec<String> = (1..12)
+            .map(|place| format!("(next p{} p{place})", place - 1))
+            .collect();
+        let task = task(
+            "(:types place walker) (:predicates (at ?w - walker ?p - place) (next ?a ?b - place))
+             (:action go :parameters (?w - walker ?a ?b - place)
+                         :precondition (and (at ?w ?a) (next ?a ?b))
+                         :effect (and (at ?w ?b) (not (at ?w ?a))))
+             (:action back :parameters (?w - walker ?a ?b - place)
+                         :precondition (and (at ?w ?b) (next ?a ?b))
+                         :effect (and (at ?w ?a) (not (at ?w ?b))))",
+            &format!(
+                "(:objects {} - place a b c d - walker)
+                 (:init (at a p0) (at b p0) (at c p0) (at d p0) {})
+                 (:goal (and (at a p11) (at b p11) (at c p11) (at d p11)))",
+                places.join(" "),
+                next.join(" ")
+            ),
+        );
+        let expansions = |descent: f64| {
+            let config = DeferredConfig {
+                descent,
+                // The walkers are alike, which would do as well here.
+                interchange: false,
+                ..DeferredConfig::default()
+            };
+            let mut search = Deferred::new(&task, Vec::new(), config);
+            let score = |state: &[u32]| task.open_goals(state) as i64;
+            search.add_scorer(Box::new(Scorer::new(&task, 1, score)));
+            let outcome = search.run(Limits::default(), None, &mut ());
+            assert!(matches!(outcome, Outcome::Solved(_)));
+            search.statistics().expansions
+        };
+        let [without, with] = [0.0, 0.5].map(expansions);
+        // Four ways of twelve places, a hollow each.
+        assert!(with < 4 * 4 * 12 * 2, "{with}");
+        assert!(without > 3 * with, "{without} {with}");
+    }
+
+    #[test]
+    fn where_the_score_is_wrong_a_descent_goes_by_open_goals() {
+        // A score that hates every goal that is reached, and a plateau before each.
+        let places: Vec<String> = (0..6).map(|place| format!("p{place}")).collect();
+        let next: Vec<String> = (1..6)
+            .map(|place| format!("(next p{} p{place})", place - 1))
+            .collect();
+        let task = task(
+            "(:predicates (at ?p) (next ?a ?b) (been ?p))
+             (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b))
+                         :effect (and (at ?b) (not (at ?a))))
+             (:action stamp :parameters (?a) :precondition (at ?a) :effect (been ?a))",
+            &format!(
+                "(:objects {}) (:init (at p0) {}) (:goal (and (been p2) (been p4) (been p5)))",
+                places.join(" "),
+                next.join(" ")
+            ),
+        );
+        let mut descent = Descent::new(&task);
+        let initial = task.initial_state();
+        assert_eq!(descent.begin(&task, Visited::INITIAL, &initial, 7), 3);
+        assert!(!descent.is_over());
+        let first = descent.pop().expect("the base itself");
+        assert_eq!(first, Waiting::rest_of(Visited::INITIAL, 0));
+        let go = action(&task, "go p0 p1");
+        let step = Waiting {
+            parent: Visited::INITIAL,
+            action: go,
+        };
+        // Worse than the base and no goal more: it waits, once.
+        descent.offer(&task, step, &initial, 9, 3);
+        descent.offer(&task, step, &initial, 9, 3);
+        assert!(descent.better.is_empty());
+        assert_eq!(descent.pop(), Some(step));
+        assert_eq!(descent.pop(), None);
+        // One goal fewer: the next base, whatever its score.
+        descent.offer(&task, step, &initial, 99, 2);
+        assert_eq!(descent.pop_nearer(), Some((99, step)));
+        assert!(!descent.is_over());
+        assert_eq!(descent.pop_nearer(), None);
+        assert!(descent.is_over());
     }
 
     #[test]

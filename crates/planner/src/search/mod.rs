@@ -8,6 +8,7 @@
 mod astar;
 mod bounded;
 mod deferred;
+mod descent;
 mod gbfls;
 mod gbfs;
 mod kind;

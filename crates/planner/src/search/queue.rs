@@ -23,7 +23,18 @@ impl Waiting {
         parent: StateId(u32::MAX),
         action: ActionId(u32::MAX),
     };
+
+    /// Not a step, but a part of the successors of a state that are still to be looked at.
+    pub(super) fn rest_of(parent: StateId, part: u32) -> Self {
+        Self {
+            parent,
+            action: ActionId(PART | part),
+        }
+    }
 }
+
+/// An action with this bit is no action: it says which part of its parent's successors is next.
+pub(super) const PART: u32 = 1 << 31;
 
 /// Rough nanoseconds of building and storing a state, of listing a successor, and of queueing one.
 pub(super) const STORE_WORK: u64 = 250;

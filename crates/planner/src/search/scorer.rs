@@ -14,8 +14,15 @@ pub const SCORER_HEADS: usize = 2;
 pub struct ChildScore {
     /// By head, the less the better. Heads past [`SuccessorScorer::heads`] repeat the first.
     pub scores: [i64; SCORER_HEADS],
+    /// Goals that do not hold in the successor.
+    pub open_goals: usize,
+}
+
+impl ChildScore {
     /// Whether the successor is a goal.
-    pub is_goal: bool,
+    pub fn is_goal(&self) -> bool {
+        self.open_goals == 0
+    }
 }
 
 /// Scores the successors of one state at a time.

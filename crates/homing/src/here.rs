@@ -1,0 +1,146 @@
+//! Learning from the problem at hand: small problems are cut out of it, and the order of their states
+//! is learnt.
+
+use std::path::Path;
+use std::time::Instant;
+
+use homing_learner::{
+    CountsConfig, CountsFunction, CutConfig, Cutter, GraphSpec, RankingConfig, fit,
+};
+use homing_planner::{Stop, Task, Watch};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::input::read_bytes;
+use crate::settings;
+
+/// How a search learns from the problem at hand. The defaults are what `homing solve` does; other
+/// settings are for experiments, as TOML (`docs/cutting.md`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearnHereConfig {
+    /// Work of the classical search before the problem is learnt from, in rough nanoseconds: most
+    /// problems that it solves at all within a minute are solved by then.
+    pub first_work: u64,
+    /// States sampled in each cut, about.
+    pub samples: usize,
+    /// How small problems are cut out of the given one.
+    pub cut: CutConfig,
+    /// What is learnt. One order: there is little to tell two apart by.
+    pub function: CountsConfig,
+    /// How it is fitted. Fewer passes than for a model that is kept, since somebody waits.
+    pub fit: RankingConfig,
+}
+
+impl Default for LearnHereConfig {
+    fn default() -> Self {
+        Self {
+            first_work: 400_000_000,
+            samples: 60,
+            cut: CutConfig::default(),
+            function: CountsConfig {
+                second_head: false,
+                ..CountsConfig::default()
+            },
+            fit: RankingConfig {
+                epochs: 16,
+                ..RankingConfig::default()
+            },
+        }
+    }
+}
+
+impl LearnHereConfig {
+    /// The settings of a TOML file, over the usual ones.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or with everything that is wrong with its settings.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = read_bytes(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let bad = |reason: String| Error::bad_file(path, reason);
+        let config: Self = settings::over(&Self::default(), &text).map_err(bad)?;
+        match config.problems() {
+            problems if problems.is_empty() => Ok(config),
+            problems => Err(bad(problems.join("; "))),
+        }
+    }
+
+    /// Everything that is wrong with it, in words.
+    pub fn problems(&self) -> Vec<String> {
+        let mut problems = self.cut.problems();
+        problems.extend(self.function.problems());
+        problems.extend(self.fit.problems());
+        if self.samples == 0 {
+            problems.push("`samples` must be at least 1".to_owned());
+        }
+        if !self.function.heuristics.is_empty() {
+            problems.push(
+                "`heuristics` must be empty: what is learnt here orders steps before a state is there"
+                    .to_owned(),
+            );
+        }
+        problems
+    }
+}
+
+/// What was learnt from the problem at hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LearnedHere {
+    /// Small problems cut out of the given one.
+    pub cuts: usize,
+    /// States walked through, all tries included.
+    pub states: u64,
+    /// Features that were met.
+    pub features: usize,
+    /// Pairs of states that were learnt from.
+    pub pairs: usize,
+    /// The share of them in the right order.
+    pub accuracy: f64,
+    /// Wall-clock seconds of the search before.
+    pub first_seconds: f64,
+    /// Wall-clock seconds of cutting, walking through the cuts included.
+    pub cut_seconds: f64,
+    /// Wall-clock seconds of walking through them.
+    #[serde(default)]
+    pub walk_seconds: f64,
+    /// Wall-clock seconds of sampling, pairing and fitting.
+    pub fit_seconds: f64,
+}
+
+/// Cuts small problems out of a task and learns the order of their states; no function if none
+/// could be cut.
+pub(crate) fn learn_here(
+    task: &Task,
+    config: &LearnHereConfig,
+    seed: u64,
+    watch: &mut dyn Watch,
+) -> Result<(Option<CountsFunction>, LearnedHere), Stop> {
+    let begin = Instant::now();
+    let report = Cutter::new(task, config.cut.clone(), seed).cut(watch);
+    if let Some(stop) = report.stopped {
+        return Err(stop);
+    }
+    let mut record = LearnedHere {
+        cuts: report.cuts.len(),
+        states: report.statistics.states,
+        cut_seconds: begin.elapsed().as_secs_f64(),
+        walk_seconds: report.walking.as_secs_f64(),
+        ..LearnedHere::default()
+    };
+    let begin = Instant::now();
+    let set = report.into_training_set(config.samples, seed);
+    if set.problems.is_empty() {
+        return Ok((None, record));
+    }
+    let function = &config.function;
+    // The given problem, not its small parts, tells which relations are dense.
+    let spec = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
+    let (fitted, report) = fit(&set, &spec, function, &config.fit, seed);
+    record.features = report.features;
+    record.pairs = report.pairs;
+    record.accuracy = report.accuracy.first().copied().unwrap_or(0.0);
+    record.fit_seconds = begin.elapsed().as_secs_f64();
+    Ok((Some(fitted), record))
+}
