@@ -13,7 +13,12 @@ import subprocess
 from pathlib import Path
 
 ROOTS = {"homing-cli", "homing-python"}
-TARGETS = ["x86_64-unknown-linux-musl", "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"]
+TARGETS = [
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
+    "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-gnu",
+]
 
 
 def linked() -> list[dict]:

@@ -291,6 +291,23 @@ fn either_is_read_in_parameters_objects_and_supertypes() {
 }
 
 #[test]
+fn a_predicate_declared_again_for_other_types_takes_both() {
+    let domain = ROOMS.replace("(dark)", "(lit ?r - robot) (= ?a ?b)");
+    let problem = ROUND.replace("(at r2 hall))", "(at r2 hall) (lit r2) (lit attic))");
+    let (read_twice, messages) = read(&domain, &problem);
+    let read_twice = read_twice.unwrap();
+    assert_eq!(messages.messages().len(), 2, "{messages}");
+    assert!(
+        messages
+            .messages()
+            .iter()
+            .all(|message| message.severity == Severity::Warning)
+    );
+    let either = ROOMS.replace("(lit ?m - room) (dark)", "(lit ?m - (either room robot))");
+    assert_eq!(read_twice, sound(&either, &problem));
+}
+
+#[test]
 fn costs_by_number_and_by_function_with_either_spelling() {
     let domain = "(define (domain d)
       (:requirements :strips :action-costs)

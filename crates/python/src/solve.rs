@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use homing::train::within_budget;
 use homing::{Learner, NlmTraining, SolveRequest, TrainEnd, TrainRequest, load_model};
 use homing_learner::{LearnConfig, TrainConfig};
+use homing_planner::Stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
@@ -88,8 +89,18 @@ fn learner(
     }
 }
 
-/// Carries out a request to train a model. Returns the model, or where the callback ended the run
-/// how far it came.
+/// What ended a run, in the words of `homing.TrainingStopped`.
+fn reason(by: Stop) -> &'static str {
+    match by {
+        Stop::Time => "time",
+        Stop::Memory => "memory",
+        // Ctrl-C is an exception of its own: what is left is the callback.
+        Stop::Interrupted => "callback",
+    }
+}
+
+/// Carries out a request to train a model. Returns the model, or where the run was ended how
+/// far it came and by what.
 #[pyfunction]
 #[pyo3(signature = (files, problems, out, kind, callback, keywords))]
 pub(crate) fn train<'py>(
@@ -135,9 +146,12 @@ pub(crate) fn train<'py>(
             answer.set_item("model", Py::new(py, Model::new(model, out, Some(run)))?)?;
         }
         TrainEnd::Stopped {
-            steps, checkpoint, ..
+            steps,
+            checkpoint,
+            by,
         } => {
             answer.set_item("steps", steps)?;
+            answer.set_item("reason", reason(by))?;
             answer.set_item("checkpoint", out.is_some().then_some(checkpoint))?;
         }
     }

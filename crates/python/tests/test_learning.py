@@ -51,10 +51,17 @@ def test_a_callback_may_end_training(blocks, towers, tmp_path):
 
     with pytest.raises(homing.TrainingStopped) as caught:
         homing.train(blocks, towers, out, steps=120, **SMALL, callback=stop)
-    assert caught.value.steps == 50
+    assert caught.value.steps == 50 and caught.value.reason == "callback"
     resumed = homing.train(blocks, towers, out, steps=120, **SMALL, resume=True)
     whole = homing.train(blocks, towers, steps=120, **SMALL)
     assert resumed.to_bytes() == whole.to_bytes() == out.read_bytes()
+
+
+@pytest.mark.parametrize("learner", ["counts", "nlm"])
+def test_the_memory_limit_is_named_as_what_ended_training(blocks, towers, learner):
+    with pytest.raises(homing.TrainingStopped, match="memory limit") as caught:
+        homing.train(blocks, towers, learner=learner, memory_limit=1 << 20)
+    assert caught.value.reason == "memory"
 
 
 def test_files_and_folders(warehouse, tmp_path):

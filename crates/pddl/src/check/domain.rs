@@ -141,6 +141,27 @@ fn declared_twice(
     }
 }
 
+/// One declaration for two that differ in types alone, as in `(at ?x - truck)` and `(at ?x - box)`:
+/// other planners read both as one predicate. None where they are alike, or differ in more.
+fn widened(first: &[Parameter], second: &[Parameter]) -> Option<Vec<Parameter>> {
+    if first.len() != second.len() {
+        return None;
+    }
+    let mut wider = first.to_vec();
+    for (parameter, other) in wider.iter_mut().zip(second) {
+        for &id in &other.types {
+            if !parameter.types.contains(&id) {
+                parameter.types.push(id);
+            }
+        }
+    }
+    let grown = wider
+        .iter()
+        .zip(first.iter().zip(second))
+        .any(|(all, (one, other))| all.types != one.types || one.types != other.types);
+    grown.then_some(wider)
+}
+
 impl Vocabulary {
     /// Reads `(:constants ...)` or `(:objects ...)`.
     pub(super) fn declare_objects(
@@ -197,6 +218,13 @@ impl Vocabulary {
             else {
                 continue;
             };
+            if name == "=" && parameters.len() == 2 {
+                diagnostics.push(
+                    Diagnostic::warning(place, "`=` needs no declaration")
+                        .label("equality of two objects is always there"),
+                );
+                continue;
+            }
             if RESERVED.contains(&name.as_str()) {
                 diagnostics.push(
                     Diagnostic::error(place, format!("a predicate cannot be called `{name}`"))
@@ -205,13 +233,21 @@ impl Vocabulary {
                 continue;
             }
             if let Some(&first) = self.predicate_index.get(&name) {
-                let known = &self.domain.predicates[first.index()].parameters;
-                diagnostics.push(
-                    declared_twice("predicate", &name, place, known, &parameters).note(
-                        self.domain.places.predicates[first.index()].clone(),
-                        "first declared here",
-                    ),
-                );
+                let known = &mut self.domain.predicates[first.index()].parameters;
+                let message = if let Some(wider) = widened(known, &parameters) {
+                    *known = wider;
+                    Diagnostic::warning(
+                        place,
+                        format!("predicate `{name}` is declared twice, for other types"),
+                    )
+                    .label("each parameter takes the types of both declarations")
+                } else {
+                    declared_twice("predicate", &name, place, known, &parameters)
+                };
+                diagnostics.push(message.note(
+                    self.domain.places.predicates[first.index()].clone(),
+                    "first declared here",
+                ));
                 continue;
             }
             let id = PredicateId::from_index(self.domain.predicates.len());

@@ -91,7 +91,8 @@ def train(
     ``gamma``, ... for the network.
 
     ``callback`` is told how training goes, as a dictionary: the network's every step. Where it
-    returns ``False`` the run ends, and :class:`homing.TrainingStopped` is raised. ``progress`` shows a
+    returns ``False`` the run ends, and :class:`homing.TrainingStopped` is raised; so it is where the
+    option ``memory_limit``, in bytes, is reached, and its ``reason`` says which. ``progress`` shows a
     bar, if tqdm is installed.
     """
     if isinstance(problems, (str, os.PathLike, Problem)):
@@ -124,14 +125,22 @@ def train(
             if bar is not None:
                 bar.close()
     if "model" not in end:
-        raise TrainingStopped(end["steps"], end["checkpoint"])
+        raise TrainingStopped(end["steps"], end["checkpoint"], end["reason"])
     return end["model"]
 
 
-class TrainingStopped(Exception):
-    """The callback ended a run of training. With ``out`` it can go on: ``resume=True``."""
+_REASONS = {"callback": "by the callback", "memory": "at the memory limit", "time": "at the time limit"}
 
-    def __init__(self, steps: int, checkpoint: str | None) -> None:
-        super().__init__(f"training was stopped after {steps} steps")
+
+class TrainingStopped(Exception):
+    """A run of training was ended before its time. With ``out`` it can go on: ``resume=True``.
+
+    ``reason`` is ``"callback"``, where the callback returned ``False``, or ``"memory"``, where
+    ``memory_limit`` was reached. ``steps`` were done, and ``checkpoint`` is the file to go on from.
+    """
+
+    def __init__(self, steps: int, checkpoint: str | None, reason: str = "callback") -> None:
+        super().__init__(f"training was stopped {_REASONS.get(reason, reason)}, after {steps} steps")
         self.steps = steps
         self.checkpoint = checkpoint
+        self.reason = reason
