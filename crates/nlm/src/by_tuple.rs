@@ -7,7 +7,7 @@
 mod backward;
 mod tuples;
 
-use crate::gradients_by_class::transposed;
+use crate::by_class::transposed;
 use crate::kernels::Level;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::rows::{ReduceRows, RowMap, Source};
@@ -16,14 +16,11 @@ use crate::params::factorial;
 use crate::plan::{ComposePlan, MapPlan, Plan};
 use crate::prepared::{bias, by_permutation};
 use crate::structure::Structure;
+use crate::tuning::{ROWS_AT_ONCE, TUPLE_INDICES};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tuples::Tuples;
-
-/// So many rows have their copies laid side by side at once. Set by size: 128 rows of 6 copies of
-/// some 70 columns are 210 KiB, which the second-level cache holds.
-const ROWS_AT_ONCE: usize = 128;
 
 /// The weights of one map.
 #[derive(Clone, Debug, Default)]
@@ -165,7 +162,7 @@ impl ByTuple {
 
     fn tuples(&mut self, task: &Task<'_>) -> Arc<Vec<Tuples>> {
         // Tables of large object counts are rarely shared; bound what is kept.
-        if self.tables.len() > 16 {
+        if self.tables.len() > TUPLE_INDICES {
             self.tables.clear();
         }
         let (objects, plan) = (task.structure.objects(), task.plan);
@@ -195,7 +192,7 @@ impl ByTuple {
             let (own, red) = (plan.own_columns[n], plan.red_columns[n]);
             self.own[n].reserve(table.rows * own);
             self.red[n].reserve(table.rows * red);
-            self.own[n].clear_columns(table.rows, own, plan.inputs(n));
+            self.own[n].clear_columns(table.rows, own, plan.input_columns(n));
             let reduced = plan.inputs(n + 1) * plan.quantifiers;
             self.red[n].clear_columns(table.rows, red, reduced);
         }

@@ -3,13 +3,15 @@
 //! Inputs are boolean. The type of an object is the set of its unary propositions; the pattern of a
 //! pair {a, b} the binary propositions of (a, b) and those of (b, a); the class of a pair a <= b
 //! the types of both and its pattern; the class of an orbit x <= y <= z the classes of {x, y},
-//! {x, z}, {y, z}. Each is numbered as it comes up. Values keep the numbers from structure to
-//! structure and depend on none of them; gradients count afresh in every group, so that their bits
-//! follow from the batch alone.
+//! {x, z}, {y, z}. Where ternary propositions hold of an orbit, the first of the three is a marked
+//! class: it is like the other, but its pattern says what holds of the orbit. Each is numbered as
+//! it comes up. Values keep the numbers from structure to structure and depend on none of them;
+//! gradients count afresh in every group, so that their bits follow from the batch alone.
 
 use crate::index::Index;
-use crate::inputs::{Inputs, Sides};
+use crate::inputs::{Inputs, Sides, Triple};
 use crate::interner::Interner;
+use crate::kernels::orbit::SIX;
 
 /// How far to the left the three numbers of a key stand: 21 bits each.
 pub(crate) const IN_KEY: [u32; 3] = [42, 21, 0];
@@ -28,8 +30,10 @@ pub(crate) fn parts(key: u64) -> [u32; 3] {
 #[derive(Default)]
 pub(crate) struct Classes {
     types: Interner,
-    /// The sets of binary propositions of (a, b), and pairs of these numbers.
+    /// Sets of binary propositions of (a, b) and of ternary ones of (x, y, z); marks, each a mark
+    /// before it, an order and its set; and patterns, each a mark and the sets of both sides.
     sides: Interner,
+    marks: Interner,
     patterns: Interner,
     pairs: Interner,
     pub(crate) orbits: Interner,
@@ -44,16 +48,18 @@ impl Classes {
         let Self {
             types,
             sides,
+            marks,
             patterns,
             pairs,
             orbits,
             ..
         } = self;
-        for interner in [types, sides, patterns, pairs, orbits] {
+        for interner in [types, sides, marks, patterns, pairs, orbits] {
             interner.clear();
         }
-        // The empty pattern is the first.
+        // What is empty is the first.
         self.sides.number(0);
+        self.marks.number(0);
         self.patterns.number(0);
     }
 
@@ -88,6 +94,16 @@ impl Classes {
                 self.of_pairs.push(class);
             }
         }
+    }
+
+    /// # Panics
+    ///
+    /// If there are more classes of pairs than a key can name: two million, which no structure of
+    /// up to a thousand objects has.
+    pub(crate) fn check(&self) {
+        let parts = [&self.sides, &self.marks, &self.patterns, &self.pairs];
+        let fit = parts.iter().all(|part| part.len() < 1 << 21);
+        assert!(fit, "two million classes of pairs");
     }
 
     /// The type of each object of the structure read last.
@@ -126,9 +142,38 @@ impl Classes {
         self.pairs.number(key([a, a, pattern]))
     }
 
-    /// The members of reductions of pairs, as rows of a table over classes of pairs: where each
-    /// class has so many rows, of which the first two are those of (a, b) and (b, a).
-    pub(crate) fn members(&self, index: &Index, rows: usize, to: &mut Vec<u32>) {
+    /// The key of an orbit of which these ternary propositions hold, of the `at`-th structure.
+    pub(crate) fn marked(&mut self, index: &Index, at: usize, (orbit, six): &Triple) -> u64 {
+        let mut mark = 0;
+        for (s, &bits) in (0..).zip(six).filter(|(_, bits)| **bits != 0) {
+            let side = self.sides.number(bits);
+            mark = self.marks.number(key([mark, s, side]));
+        }
+        let (of, [x, y, z]) = (&self.of_pairs[at * index.rows(2) / 2..], *orbit);
+        let [xy, xz, yz] = [(x, y), (x, z), (y, z)].map(|(a, b)| of[index.pairs().index(a, b)]);
+        let [a, b, pattern] = self.pair(xy);
+        let [_, ab, ba] = parts(self.patterns.keys()[pattern as usize]);
+        let pattern = self.patterns.number(key([mark, ab, ba]));
+        let xy = self.pairs.number(key([a, b, pattern]));
+        key([xy, xz, yz])
+    }
+
+    /// What ternary propositions hold of the orders of an orbit whose first pair has this class.
+    pub(crate) fn ternary(&self, class: u32) -> [u64; SIX] {
+        let [.., pattern] = self.pair(class);
+        let [mut mark, ..] = parts(self.patterns.keys()[pattern as usize]);
+        let mut six = [0; SIX];
+        while mark != 0 {
+            let [before, s, side] = parts(self.marks.keys()[mark as usize]);
+            six[s as usize] = self.sides.keys()[side as usize];
+            mark = before;
+        }
+        six
+    }
+
+    /// The members of reductions of pairs, as rows of a table over classes of pairs, which has two
+    /// rows a class.
+    pub(crate) fn members(&self, index: &Index, to: &mut Vec<u32>) {
         let structures = self
             .of_pairs
             .len()
@@ -136,15 +181,16 @@ impl Classes {
             .unwrap_or(0);
         let count = structures * index.objects() * index.per_target(2);
         let own = index.members(2)[..count].iter();
-        let (of, rows) = (&self.of_pairs, rows as u32);
+        let of = &self.of_pairs;
         to.clear();
-        to.extend(own.map(|&row| of[row as usize / 2] * rows + row % 2));
+        to.extend(own.map(|&row| of[row as usize / 2] * 2 + row % 2));
     }
 
     pub(crate) fn bytes(&self) -> usize {
         let interners = [
             &self.types,
             &self.sides,
+            &self.marks,
             &self.patterns,
             &self.pairs,
             &self.orbits,

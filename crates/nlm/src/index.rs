@@ -199,13 +199,6 @@ impl Pairs<'_> {
         self.starts[a].wrapping_add(b)
     }
 
-    /// The rows xy, xz, yx, yz, zx, zy.
-    #[inline(always)]
-    pub(crate) fn six_rows(&self, x: usize, y: usize, z: usize) -> [usize; 6] {
-        let [xy, xz, yz] = [(x, y), (x, z), (y, z)].map(|(a, b)| 2 * self.index(a, b));
-        [xy, xz, xy + 1, yz, xz + 1, yz + 1]
-    }
-
     /// The place of the orbit (x <= y <= z), or (x < y < z) with `distinct`, in the order of
     /// storage.
     pub(crate) fn orbit(&self, [x, y, z]: [usize; 3]) -> usize {
@@ -236,12 +229,6 @@ mod tests {
                         pair += 1;
                         for z in pairs.after(y)..objects {
                             assert_eq!(pairs.orbit([x, y, z]), orbit);
-                            assert!(
-                                pairs
-                                    .six_rows(x, y, z)
-                                    .iter()
-                                    .all(|&row| row < pairs.rows())
-                            );
                             orbit += 1;
                         }
                     }

@@ -7,10 +7,12 @@
 
 use crate::index::Index;
 use crate::kernels::buffer::Buffer;
+use crate::kernels::orbit::{ORDERS, SIX};
 use crate::plan::Plan;
 use crate::structure::Structure;
 
-/// The binary propositions that hold of (a, b), and those that hold of (b, a).
+/// The binary propositions that hold of (a, b), and those that hold of (b, a); behind them what
+/// reduce makes of the ternary propositions of (a, b, ·) and (b, a, ·).
 pub(crate) type Sides = [u64; 2];
 
 /// Whether a set of bits has this one.
@@ -49,7 +51,10 @@ impl Reduced {
     }
 }
 
-/// The propositions of one structure up to arity 2, as sets of bits.
+/// An orbit x <= y <= z, and the ternary propositions that hold of each of its orders.
+pub(crate) type Triple = ([usize; 3], [u64; SIX]);
+
+/// The propositions of one structure up to arity 3, as sets of bits.
 #[derive(Default)]
 pub(crate) struct Inputs {
     /// The new name of each object.
@@ -62,24 +67,27 @@ pub(crate) struct Inputs {
     touched: Vec<[u32; 3]>,
     /// By object.
     reduced: Vec<Reduced>,
+    /// The orbits of which some ternary proposition holds, in order.
+    triples: Vec<Triple>,
 }
 
 impl Inputs {
-    /// As many channels of arity 1 and 2 fit a set of bits.
-    pub(crate) const MOST: usize = 64;
+    /// Whether the propositions of a network fit sets of bits.
+    pub(crate) fn fit(plan: &Plan) -> bool {
+        let pairs = plan.inputs(2) + plan.quantifiers * plan.inputs(3);
+        plan.inputs(1) <= 64 && pairs <= 64
+    }
 
-    /// Reads a structure; objects are named by type, or keep their names.
-    pub(crate) fn read(&mut self, structure: &Structure, index: &Index, by_type: bool) {
+    /// Reads a structure; objects are named by type.
+    pub(crate) fn read(&mut self, structure: &Structure, index: &Index, plan: &Plan) {
         let objects = structure.objects() as u16;
         self.order.clear();
         self.order.extend((0..objects).map(|x| (0, x)));
         for row in structure.rows(1).chunks_exact(2) {
             self.order[usize::from(row[1])].0 |= 1 << row[0];
         }
-        if by_type {
-            // Objects of one type keep their order.
-            self.order.sort_unstable();
-        }
+        // Objects of one type keep their order.
+        self.order.sort_unstable();
         self.names.resize(usize::from(objects), 0);
         for (new, &(_, old)) in self.order.iter().enumerate() {
             self.names[usize::from(old)] = new as u16;
@@ -91,21 +99,80 @@ impl Inputs {
             .resize(self.pairs.len().max(index.rows(2) / 2), [0; 2]);
         for row in structure.rows(2).chunks_exact(3) {
             let (x, y) = (self.name(row[1]), self.name(row[2]));
-            if index.distinct() && x == y {
-                continue;
-            }
-            let at = index.row(x, y);
-            let sides = &mut self.pairs[at / 2];
-            if *sides == [0; 2] {
-                let (a, b) = (x.min(y) as u32, x.max(y) as u32);
-                self.touched.push([at as u32 / 2, a, b]);
-            }
-            sides[at % 2] |= 1 << row[0];
-            if x == y {
-                // Both rows of (x, x) hold the same tuple.
-                sides[1] |= 1 << row[0];
+            self.insert(index, x, y, 1 << row[0]);
+        }
+        self.triples.clear();
+        if plan.inputs(3) > 0 {
+            self.read_triples(structure, index, plan);
+        }
+    }
+
+    /// Notes that these propositions hold of (x, y).
+    #[inline]
+    fn insert(&mut self, index: &Index, x: usize, y: usize, bits: u64) {
+        if index.distinct() && x == y {
+            return;
+        }
+        let at = index.row(x, y);
+        let sides = &mut self.pairs[at / 2];
+        if *sides == [0; 2] {
+            let (a, b) = (x.min(y) as u32, x.max(y) as u32);
+            self.touched.push([at as u32 / 2, a, b]);
+        }
+        sides[at % 2] |= bits;
+        if x == y {
+            // Both rows of (x, x) hold the same tuple.
+            sides[1] |= bits;
+        }
+    }
+
+    /// Reads the ternary propositions, by orbit, and reduces them.
+    fn read_triples(&mut self, structure: &Structure, index: &Index, plan: &Plan) {
+        let distinct = index.distinct();
+        let rows = structure.rows(3).chunks_exact(4);
+        let tuple = |row: &[u16]| [1, 2, 3].map(|i| self.name(row[i]));
+        let mut all: Vec<([usize; 3], u64)> = rows
+            .map(|row| (tuple(row), 1 << row[0]))
+            .filter(|([x, y, z], _)| !distinct || (x != y && y != z && x != z))
+            .collect();
+        merge(&mut all, |first, next| *first |= next);
+        for &(tuple, bits) in &all {
+            let mut sorted = tuple;
+            sorted.sort_unstable();
+            // Several orders name the tuple where objects repeat.
+            let names = |order: [usize; 3]| order.map(|i| sorted[i]) == tuple;
+            let six = ORDERS.map(|order| if names(order) { bits } else { 0 });
+            self.triples.push((sorted, six));
+        }
+        merge(&mut self.triples, |first, next| {
+            *first = std::array::from_fn(|s| first[s] | next[s]);
+        });
+        let (n, shift) = (index.objects(), plan.inputs(2));
+        let thirds = if distinct { n.saturating_sub(2) } else { n };
+        let every_shift = shift + plan.inputs(3);
+        for of_pair in all.chunk_by(|a, b| a.0[..2] == b.0[..2]) {
+            let ([x, y, _], _) = of_pair[0];
+            let some = of_pair.iter().fold(0, |some, (_, bits)| some | bits);
+            self.insert(index, x, y, some << shift);
+            let every = of_pair
+                .iter()
+                .fold(u64::MAX, |every, (_, bits)| every & bits);
+            if plan.quantifiers == 2 && of_pair.len() == thirds && every != 0 {
+                self.insert(index, x, y, every << every_shift);
             }
         }
+        if plan.quantifiers == 2 && thirds == 0 {
+            // Everything holds of nothing.
+            let every = (u64::MAX >> (64 - plan.inputs(3))) << every_shift;
+            for (x, y) in (0..n).flat_map(|x| (0..n).map(move |y| (x, y))) {
+                self.insert(index, x, y, every);
+            }
+        }
+    }
+
+    /// The orbits of which some ternary proposition holds.
+    pub(crate) fn triples(&self) -> &[Triple] {
+        &self.triples
     }
 
     /// The new name of an object.
@@ -125,7 +192,7 @@ impl Inputs {
     }
 
     /// Writes the structure read, the `at`-th of a group, into the first columns of `own` up to
-    /// arity 1, and into those of `red` what reduce makes of propositions up to arity 2.
+    /// arity 1, and into those of `red` what reduce makes of all propositions.
     pub(crate) fn write(
         &mut self,
         structure: &Structure,
@@ -172,16 +239,19 @@ impl Inputs {
             let to = &mut red[1].as_mut_slice()[(first + x) * stride..];
             write_reduced(to, channels, reduced.some, both.then_some(every));
         }
-    }
-
-    /// Writes the propositions of pairs, as sums and differences.
-    pub(crate) fn write_pairs(&self, plan: &Plan, index: &Index, at: usize, own: &mut Buffer) {
-        let (channels, stride) = (plan.inputs(2), plan.own_columns[2]);
-        let first = at * index.rows(2) * stride;
-        for (pair, &sides) in self.pairs(index).iter().enumerate() {
-            let both = &mut own.as_mut_slice()[first + 2 * pair * stride..][..2 * stride];
-            let (sums, differences) = both.split_at_mut(stride);
-            write_sums(&mut sums[..channels], differences, sides);
+        let (shift, channels) = (channels, plan.inputs(3) * plan.quantifiers);
+        if channels > 0 {
+            let stride = plan.red_columns[2];
+            let first = at * index.rows(2) * stride;
+            let rows = red[2].as_mut_slice()[first..].chunks_exact_mut(2 * stride);
+            for (rows, sides) in rows.zip(self.pairs(index)) {
+                let (sums, differences) = rows.split_at_mut(stride);
+                write_sums(
+                    &mut sums[..channels],
+                    differences,
+                    sides.map(|side| side >> shift),
+                );
+            }
         }
     }
 
@@ -205,6 +275,18 @@ impl Inputs {
     pub(crate) fn bytes(&self) -> usize {
         self.pairs.capacity() * 16 + self.touched.capacity() * 12
     }
+}
+
+/// Sorts, and makes one of those with the same key.
+fn merge<K: Ord, V: Copy + Ord>(all: &mut Vec<(K, V)>, mut add: impl FnMut(&mut V, V)) {
+    all.sort_unstable();
+    all.dedup_by(|next, first| {
+        let same = next.0 == first.0;
+        if same {
+            add(&mut first.1, next.1);
+        }
+        same
+    });
 }
 
 fn write_reduced(to: &mut [f32], channels: usize, some: u64, every: Option<u64>) {

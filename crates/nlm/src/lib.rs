@@ -36,10 +36,10 @@
 //! ```
 
 mod adam;
+mod by_class;
 mod by_tuple;
 mod classes;
 mod config;
-mod gradients_by_class;
 mod index;
 mod inputs;
 mod interner;
@@ -55,8 +55,8 @@ mod simd;
 #[cfg(test)]
 mod small_cases;
 mod structure;
+mod tuning;
 mod twins;
-mod values_by_class;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};

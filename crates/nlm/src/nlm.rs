@@ -1,16 +1,16 @@
 //! The network: its shape, its prepared weights, and how batches run.
 
+use crate::by_class::{GradientsByClass, Network, Shape, Transposed, ValuesByClass, transpose};
 use crate::by_tuple::{self, ByTuple, Task};
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
-use crate::gradients_by_class::{Batch, GradientsByClass, Shape, Transposed, transpose};
 use crate::kernels::Level;
 use crate::params::{ParamLayout, ParamView};
 use crate::plan::Plan;
 use crate::prepared::{self, ComposeWeights};
 use crate::simd::Simd;
 use crate::structure::{InputError, Structure, check_batch};
+use crate::tuning::STRUCTURES_AT_ONCE;
 use crate::twins;
-use crate::values_by_class::{self, Job, ValuesByClass};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -27,8 +27,8 @@ struct Inner {
     shapes: Vec<LayerShape>,
     layout: ParamLayout,
     plan: Plan,
-    /// Where gradients are computed by classes.
-    gradient_shape: Option<Shape>,
+    /// Of a network that is computed by class.
+    shape: Option<Shape>,
 }
 
 impl Nlm {
@@ -43,7 +43,7 @@ impl Nlm {
                 config,
                 shapes,
                 layout,
-                gradient_shape: Shape::of(&plan),
+                shape: Shape::of(&plan),
                 plan,
             }),
         })
@@ -176,9 +176,6 @@ pub enum Way {
     ByTuple,
 }
 
-/// As many structures go to a thread at once.
-const GROUP: usize = 16;
-
 /// The structures of a batch, quotients where there are twins, in groups of one
 /// object count.
 struct Groups<'a> {
@@ -253,52 +250,39 @@ impl Prepared {
         }
     }
 
-    /// How gradients are computed by classes, if they are: the network and the structures alone
-    /// decide.
-    fn gradient_shape(&self, batch: &[&Structure]) -> Option<&Shape> {
-        let shape = self.nlm.inner.gradient_shape.as_ref()?;
-        let takes = batch.first().is_some_and(|s| shape.takes(s.objects()));
-        (takes && self.way == Way::Quickest).then_some(shape)
-    }
-
-    fn gradient_group<'a>(
-        &'a self,
-        shape: &'a Shape,
-        structures: &'a [&'a Structure],
-    ) -> Batch<'a> {
-        let plan = &self.nlm.inner.plan;
-        Batch {
-            plan,
+    /// The network as it is computed by class, if it is: which way depends on the network alone,
+    /// so that a value does not depend on the batch.
+    fn by_class(&self) -> Option<Network<'_>> {
+        let shape = self.nlm.inner.shape.as_ref();
+        let shape = shape.filter(|_| self.way == Way::Quickest)?;
+        Some(Network {
+            plan: &self.nlm.inner.plan,
             shape,
             weights: &self.weights,
-            transposed: self
-                .transposed
-                .get_or_init(|| transpose(plan, &self.weights)),
+            transposed: &[],
             level: self.level,
-            structures,
-        }
+        })
     }
 
-    pub(crate) fn job<'a>(&'a self, structure: &'a Structure) -> Job<'a> {
-        Job {
-            plan: &self.nlm.inner.plan,
-            weights: &self.weights,
-            generation: self.generation,
-            level: self.level,
-            structure,
-        }
-    }
-
-    /// Which way depends on the network alone, so that a value does not depend on the batch.
     fn run_group(&self, ways: &mut Ways, structures: &[&Structure], values: &mut [f32]) {
-        if self.way == Way::ByTuple || !values_by_class::takes(&self.nlm.inner.plan) {
-            for (structure, value) in structures.iter().zip(values) {
-                *value = ways.by_tuple.forward(&self.task(structure));
-            }
-            return;
+        if let Some(network) = self.by_class() {
+            let way = &mut ways.values_by_class;
+            return way.evaluate(&network, self.generation, structures, values);
         }
-        let job = self.job(structures[0]);
-        ways.values_by_class.evaluate(&job, structures, values);
+        for (structure, value) in structures.iter().zip(values) {
+            *value = ways.by_tuple.forward(&self.task(structure));
+        }
+    }
+
+    /// The value of one structure by class.
+    #[cfg(test)]
+    pub(crate) fn value(&self, way: &mut ValuesByClass, structure: &Structure) -> f32 {
+        let network = self
+            .by_class()
+            .expect("a network that is computed by class");
+        let mut value = [0.0];
+        way.evaluate(&network, self.generation, &[structure], &mut value);
+        value[0]
     }
 
     /// The value of every structure of a batch, in its order.
@@ -311,7 +295,7 @@ impl Prepared {
         workspace: &mut Workspace,
     ) -> Result<Vec<f32>, InputError> {
         check_batch(batch, &self.nlm.config().input_channels)?;
-        let all = self.groups(batch, self.twins, GROUP);
+        let all = self.groups(batch, self.twins, STRUCTURES_AT_ONCE);
         let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
             let structures: Vec<&Structure> =
                 all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
@@ -349,27 +333,31 @@ impl Prepared {
         check_batch(batch, &self.nlm.config().input_channels)?;
         // No quotient: where unlike functions happen to tie, twins have a
         // larger part in the shared gradient than one representative would.
-        let by_classes = self.gradient_shape(batch);
-        let all = match by_classes {
-            Some(_) => self.groups(batch, false, Shape::group(batch[0].objects())),
-            None => self.groups(batch, false, GROUP),
+        let transpose = || transpose(&self.nlm.inner.plan, &self.weights);
+        let by_class = self.by_class().map(|network| Network {
+            transposed: self.transposed.get_or_init(transpose),
+            ..network
+        });
+        let size = match (by_class, batch.first()) {
+            (Some(_), Some(first)) => Shape::group(first.objects()),
+            _ => STRUCTURES_AT_ONCE,
         };
+        let all = self.groups(batch, false, size);
         gradient.fill(0.0);
-        if let (Some(shape), 1) = (by_classes, all.groups.len()) {
+        if let (Some(network), 1) = (by_class, all.groups.len()) {
             // One group needs no sum of its own.
-            let group = self.gradient_group(shape, batch);
             let way = &mut workspace.ways[0].gradients_by_class;
-            return Ok(way.run(&group, d_value, gradient));
+            return Ok(way.run(&network, batch, d_value, gradient));
         }
         let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
             let members = &all.groups[g];
             let structures: Vec<&Structure> =
                 members.iter().map(|&i| &*all.structures[i]).collect();
             let mut partial = vec![0.0; gradient.len()];
-            if let Some(shape) = by_classes {
-                let group = self.gradient_group(shape, &structures);
+            if let Some(network) = by_class {
                 let d_value = |i: usize, v| d_value(members[i], v);
-                let values = ways.gradients_by_class.run(&group, d_value, &mut partial);
+                let way = &mut ways.gradients_by_class;
+                let values = way.run(&network, &structures, d_value, &mut partial);
                 return (values, partial);
             }
             let way = &mut ways.by_tuple;

@@ -167,7 +167,7 @@ impl Plan {
         let mut own = vec![Columns::default(); max_arity + 2];
         let mut red = vec![Columns::default(); max_arity + 2];
         for (arity, &channels) in config.input_channels.iter().enumerate() {
-            own[arity].push(Source::Input, channels);
+            own[arity].push(Source::Input, input_columns(channels, arity, max_arity));
             if arity > 0 {
                 red[arity - 1].push(Source::Input, channels * quantifiers);
             }
@@ -231,9 +231,23 @@ impl Plan {
         self.max_arity == 3
     }
 
+    /// Columns of `own` that hold the input at an arity: its channels, and padding behind them.
+    pub(crate) fn input_columns(&self, arity: usize) -> usize {
+        input_columns(self.inputs(arity), arity, self.max_arity)
+    }
+
     /// Input channels at an arity, 0 beyond N.
     pub(crate) fn inputs(&self, arity: usize) -> usize {
         self.input_channels.get(arity).copied().unwrap_or(0)
+    }
+}
+
+/// Coefficients of triples lie in blocks of columns, of which each layer begins one.
+fn input_columns(channels: usize, arity: usize, max_arity: usize) -> usize {
+    if arity == 3 && max_arity == 3 {
+        padded(channels)
+    } else {
+        channels
     }
 }
 

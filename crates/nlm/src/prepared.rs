@@ -67,8 +67,8 @@ pub(crate) struct ComposeWeights {
     pub(crate) orbit: OrbitWeights,
     /// `[outputs]`.
     pub(crate) bias: Vec<f32>,
-    /// What `expand` to triples starts from: the bias for the pair without position 0, zero for the
-    /// others.
+    /// At arity 3, what pairs add to triples starts from: the bias for the pair without position 0,
+    /// zero for the others.
     pub(crate) expand_bias: Vec<f32>,
 }
 
@@ -77,16 +77,6 @@ pub(crate) fn bias(plan: &ComposePlan, flat: &[f32]) -> Vec<f32> {
     let mut bias = flat[plan.bias.clone()].to_vec();
     bias.resize(padded(bias.len()), 0.0);
     bias
-}
-
-/// What the map to triples by orbits starts from; empty for every other map.
-fn expand_bias(plan: &ComposePlan, orbits: bool, flat: &[f32]) -> Vec<f32> {
-    let Some(map) = plan.expand.as_ref().filter(|map| orbits && map.arity == 2) else {
-        return Vec::new();
-    };
-    let mut all = bias(plan, flat);
-    all.resize(map.outputs, 0.0);
-    all
 }
 
 impl MapWeights {
@@ -130,18 +120,19 @@ pub(crate) fn by_permutation(map: &MapPlan, flat: &[f32]) -> Vec<f32> {
 }
 
 impl ComposeWeights {
-    fn new(plan: &ComposePlan, orbits: bool, flat: &[f32]) -> Self {
-        let by_orbit = |map: &&MapPlan| orbits && map.arity == 3;
+    fn new(plan: &ComposePlan, by_orbit: bool, flat: &[f32]) -> Self {
         let own = plan.own.as_ref();
+        let mut expand_bias = bias(plan, flat);
+        expand_bias.resize(3 * expand_bias.len(), 0.0);
         Self {
             expand: MapWeights::new(plan.expand.as_ref(), flat),
             own: MapWeights::new(own, flat),
             orbit: own
-                .filter(by_orbit)
+                .filter(|_| by_orbit)
                 .map_or_else(OrbitWeights::default, |map| OrbitWeights::new(map, flat)),
             red: MapWeights::new(plan.red.as_ref(), flat),
             bias: bias(plan, flat),
-            expand_bias: expand_bias(plan, orbits, flat),
+            expand_bias,
         }
     }
 }
@@ -151,8 +142,9 @@ pub(crate) fn prepare(plan: &Plan, flat: &[f32]) -> Vec<Vec<ComposeWeights>> {
     plan.layers
         .iter()
         .map(|layer| {
-            let compose = |c| ComposeWeights::new(c, plan.orbits(), flat);
-            layer.iter().map(compose).collect()
+            let composes = layer.iter().enumerate();
+            let new = |(n, compose)| ComposeWeights::new(compose, n == 3 && plan.orbits(), flat);
+            composes.map(new).collect()
         })
         .collect()
 }

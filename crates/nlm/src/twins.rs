@@ -6,6 +6,7 @@
 //! every reduction that had one.
 
 use crate::structure::Structure;
+use crate::tuning::FEW_TO_COMPARE;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -23,7 +24,7 @@ pub(crate) fn quotient(
     let hashes = signatures(structure, distinct);
     // Most small structures have no twins: settle that without sorting.
     let lonely = |x: usize| !hashes[..x].contains(&hashes[x]);
-    if objects <= 16 && (1..objects).all(lonely) {
+    if objects <= FEW_TO_COMPARE && (1..objects).all(lonely) {
         return None;
     }
     let mut order: Vec<u16> = (0..objects as u16).collect();

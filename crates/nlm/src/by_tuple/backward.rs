@@ -1,7 +1,7 @@
 //! The backward pass tuple by tuple.
 
-use super::{ByTuple, OfMap, ROWS_AT_ONCE, Task, Tuples, copy, output, source};
-use crate::gradients_by_class::{add_rows, find_active};
+use super::{ByTuple, OfMap, Task, Tuples, copy, output, source};
+use crate::by_class::{add_rows, find_active};
 use crate::kernels::Level;
 use crate::kernels::buffer::{Buffer, copy_blocks};
 use crate::kernels::rows_gradient::{
@@ -9,6 +9,7 @@ use crate::kernels::rows_gradient::{
 };
 use crate::params::factorial;
 use crate::plan::MapPlan;
+use crate::tuning::ROWS_AT_ONCE;
 
 /// One map backward: the tensor it reads and where its gradients go.
 struct MapBackward<'a> {

@@ -3,10 +3,9 @@
 //! Coefficients and slots are `[class][column block][6][8]`.
 
 use super::orbit::{
-    AC, BC, SIX, coefficients_len, fourier, fourier_gradient, inverse, inverse_gradient, load_six,
-    pair_slots, product, store_six,
+    AC, BC, SIX, add_six, coefficients_len, fourier, fourier_gradient, inverse, inverse_gradient,
+    load_six, pair_slots, product, store_six,
 };
-use super::orbit_rows::add_six;
 use super::rows_gradient::{add, slope};
 use super::vector::{Kernel, Vector, sigmoids};
 use super::view::{Rows, RowsMut, all_below, times};

@@ -2,11 +2,28 @@
 //! what pairs add. See `docs/nlm.md`, "The finite first layers".
 
 use super::orbit::{SIX, load_six};
-use super::orbit_rows::{Table, keep, six_parts};
 use super::vector::{Kernel, Vector};
-use super::view::{RowsMut, times};
+use super::view::{RowsMut, all_below, times};
 use crate::index::Pairs;
 use crate::plan::BLOCK;
+
+/// A table over classes of orbits, `[class][feature block][6][8]`, and how many there are.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'a> {
+    pub(crate) slots: &'a [f32],
+    pub(crate) classes: usize,
+}
+
+impl Table<'_> {
+    /// # Panics
+    ///
+    /// Unless it has an entry for each of these classes.
+    #[inline(always)]
+    pub(super) fn check(&self, classes: &[u32], features: usize) {
+        assert!(self.slots.len() >= times(self.classes, features * SIX));
+        all_below(classes, self.classes);
+    }
+}
 
 /// The extrema over the last object of what a table says of the class of each orbit, plus what
 /// pairs contribute. No products and no sigmoids.
@@ -176,6 +193,34 @@ impl LookUp<'_> {
             }
         }
         class
+    }
+}
+
+/// Keeps the greater of a maximum and the lesser of a minimum.
+#[inline(always)]
+unsafe fn keep<V: Vector, const BOTH: bool>(at: *mut f32, features: usize, max: V, min: V) {
+    // SAFETY: the caller gives a place for both.
+    unsafe {
+        max.max(V::load(at)).store(at);
+        if BOTH {
+            let at = at.add(features);
+            min.min(V::load(at)).store(at);
+        }
+    }
+}
+
+/// What (a, b) and (b, a) contribute as the pair without position 0, 1, 2.
+#[inline(always)]
+unsafe fn six_parts<V: Vector>(at: *const f32, features: usize) -> ([V; 3], [V; 3]) {
+    // SAFETY: the caller gives the two rows of a pair.
+    unsafe {
+        let ba = at.add(3 * features);
+        let (ab1, ab2) = (at.add(features), at.add(2 * features));
+        let (ba1, ba2) = (ba.add(features), ba.add(2 * features));
+        (
+            [V::load(at), V::load(ab1), V::load(ab2)],
+            [V::load(ba), V::load(ba1), V::load(ba2)],
+        )
     }
 }
 

@@ -10,7 +10,6 @@ pub(crate) mod buffer;
 pub(crate) mod classes;
 pub(crate) mod look_up;
 pub(crate) mod orbit;
-pub(crate) mod orbit_rows;
 pub(crate) mod product;
 pub(crate) mod rows;
 pub(crate) mod rows_gradient;

@@ -17,6 +17,15 @@ use crate::plan::BLOCK;
 /// Coefficients, or slots, of an orbit.
 pub(crate) const SIX: usize = 6;
 
+/// The permutations of three in lexicographic order.
+pub(crate) const ORDERS: [[usize; 3]; SIX] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
 /// sgn(s) for the permutations in lexicographic order.
 pub(crate) const SIGN: [f32; 6] = [1.0, -1.0, -1.0, 1.0, 1.0, -1.0];
 /// The entries 11, 12, 21, 22 of ρ(s).
@@ -205,6 +214,16 @@ pub(super) unsafe fn product<V: Vector, const T: usize>(
         }
     }
     acc
+}
+
+/// The sum of both, slot by slot.
+#[inline(always)]
+pub(super) unsafe fn add_six<V: Vector>(mut a: [V; SIX], b: [V; SIX]) -> [V; SIX] {
+    for (a, b) in a.iter_mut().zip(b) {
+        // SAFETY: the caller has the instructions.
+        *a = unsafe { a.add(b) };
+    }
+    a
 }
 
 /// How far coefficients of so many columns reach: whole blocks but for the last, of which the

@@ -8,9 +8,7 @@ use super::vector::{Kernel, Level, Vector};
 use super::view::{Rows, RowsMut, times};
 use crate::plan::BLOCK;
 use crate::simd::Simd;
-
-/// How much of the summed index is done at a time: a panel of B then stays in the nearest cache.
-const DEPTH: usize = 256;
+use crate::tuning::DEPTH;
 
 /// c += a · b, all row by row: a `[m, k]`, b `[k, n]`, c `[m, n]`.
 ///

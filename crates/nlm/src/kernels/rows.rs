@@ -13,6 +13,7 @@
 use super::vector::{Kernel, Vector, sigmoids};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
+use crate::tuning::UNROLL;
 
 /// One tensor a map reads.
 #[derive(Clone, Copy)]
@@ -163,10 +164,6 @@ impl RowMap<'_> {
         T
     }
 }
-
-/// Columns a loop takes at once: the rows of a tile lie at distances the compiler does not know,
-/// and this way each place is computed once for so many columns.
-const UNROLL: usize = 4;
 
 /// acc[t] + Σ_c w[c] x[t][c], column c into partial sum c mod S. By value, so that the
 /// accumulators stay in registers.

@@ -304,8 +304,8 @@ impl ReduceGradient<'_> {
 /// pairs took from their objects.
 pub(crate) struct PairsToPre<'a> {
     pub(crate) pairs: usize,
-    /// `[row][features]`: activations, unless d is of pre-activations already.
-    pub(crate) y: Option<&'a [f32]>,
+    /// Activations, unless d is of pre-activations already.
+    pub(crate) y: Option<Rows<'a>>,
     pub(crate) features: usize,
     /// `[row][features]`: the gradients of (a, b), (b, a) on entry, of u, v on return.
     pub(crate) d: RowsMut<'a>,
@@ -321,7 +321,9 @@ unsafe impl Kernel for PairsToPre<'_> {
     fn check(&self) {
         let (rows, features) = (times(2, self.pairs), self.features);
         assert!(features.is_multiple_of(BLOCK));
-        assert!(self.y.is_none_or(|y| y.len() >= times(rows, features)));
+        if let Some(y) = self.y {
+            y.check(rows, features);
+        }
         self.d.check(rows, features);
         self.d_bias.check(1, features);
         if let Some((d_expanded, objects, ends)) = self.d_expanded {
@@ -342,9 +344,8 @@ unsafe impl Kernel for PairsToPre<'_> {
                     let (to_u, to_v) = (self.d.row(row).add(f), self.d.row(row + 1).add(f));
                     let (mut ab, mut ba) = (V::load(to_u), V::load(to_v));
                     if let Some(y) = self.y {
-                        let y = y.as_ptr().add(row * features + f);
-                        ab = ab.mul(slope(V::load(y)));
-                        ba = ba.mul(slope(V::load(y.add(features))));
+                        ab = ab.mul(slope(V::load(y.row(row).add(f))));
+                        ba = ba.mul(slope(V::load(y.row(row + 1).add(f))));
                     }
                     if let Some((d_expanded, _, ends)) = self.d_expanded {
                         let [a, b] = ends.get_unchecked(row / 2).map(|x| x as usize);

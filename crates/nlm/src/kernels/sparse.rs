@@ -10,8 +10,8 @@
 //!
 //! a product of matrices over (max, +) ([`Far`]). The few others are taken one by one ([`Near`]).
 
+use super::look_up::Table;
 use super::orbit::SIX;
-use super::orbit_rows::Table;
 use super::vector::{Kernel, Vector};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;

@@ -11,6 +11,7 @@
 //! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
 //! in one place, and each tuple counts once.
 
+use super::look_up::Table;
 use super::orbit::SIX;
 use super::rows_gradient::{add, slope};
 use super::vector::{Kernel, Vector};
@@ -31,8 +32,7 @@ pub(crate) struct Tuples<'a> {
     pub(crate) row_of: &'a [u32],
     /// `[structure][a][b][z]`: where in the table the tuple's class and order lie.
     pub(crate) places: &'a [u32],
-    /// `[class][feature block][6][8]`.
-    pub(crate) table: Option<&'a [f32]>,
+    pub(crate) table: Table<'a>,
     /// `[row][3][features]`.
     pub(crate) expanded: Option<&'a [f32]>,
     pub(crate) features: usize,
@@ -66,20 +66,17 @@ impl<V: Vector, const F: usize> Run<'_, V, F> {
     }
 
     #[inline(always)]
-    unsafe fn value<const TABLE: bool, const PAIRS: bool>(&self, z: usize) -> V {
+    unsafe fn value<const PAIRS: bool>(&self, z: usize) -> V {
         // SAFETY: the caller gives a tuple that exists.
         unsafe {
-            let mut value = V::splat(0.0);
+            let t = V::load(self.table.add(*self.places.get_unchecked(z) as usize));
             if PAIRS {
                 let [az, bz] = self.parts(z);
                 let (az, bz) = (self.expanded.add(az), self.expanded.add(bz));
-                value = V::load(bz).add(V::load(az)).add(self.ab);
+                V::load(bz).add(V::load(az)).add(self.ab).add(t)
+            } else {
+                t
             }
-            if TABLE {
-                let t = V::load(self.table.add(*self.places.get_unchecked(z) as usize));
-                value = if PAIRS { value.add(t) } else { t };
-            }
-            value
         }
     }
 
@@ -125,8 +122,8 @@ impl<'a> Tuples<'a> {
                     self.row_of.get_unchecked(a * n..(a + 1) * n),
                     self.row_of.get_unchecked(b * n..(b + 1) * n),
                 ],
-                places: self.places.get(places..places + n).unwrap_or(&[]),
-                table: self.table.unwrap_or(&[]).as_ptr().wrapping_add(f * SIX),
+                places: self.places.get_unchecked(places..places + n),
+                table: self.table.slots.as_ptr().wrapping_add(f * SIX),
                 expanded,
                 ab,
                 width: self.features,
@@ -141,7 +138,6 @@ impl<'a> Tuples<'a> {
     fn check(&self, both: bool, best: &[Rows<'_>]) {
         let (n, features) = (self.objects, self.features);
         assert!(features.is_multiple_of(BLOCK));
-        assert!(self.table.is_some() || self.expanded.is_some());
         all_below(&self.row_of[..times(n, n)], self.rows);
         // The second row of (a, a) follows the first.
         assert!(self.distinct || (0..n).all(|a| (self.row_of[a * n + a] as usize) + 1 < self.rows));
@@ -152,18 +148,12 @@ impl<'a> Tuples<'a> {
         if let Some(expanded) = self.expanded {
             assert!(expanded.len() >= times(rows, 3 * features));
         }
-        if let Some(table) = self.table {
-            let places = times(times(self.structures, n), times(n, n));
-            // A place is one of the first features of a class; the others lie so far behind it.
-            let behind = times(features - BLOCK, SIX) + BLOCK - 1;
-            all_below(&self.places[..places], table.len().saturating_sub(behind));
-        }
-    }
-
-    /// Whether the tuples (a, b, ·) take part.
-    #[inline(always)]
-    fn holds(&self, a: usize, b: usize) -> bool {
-        !self.distinct || a != b
+        self.table.check(&[], features);
+        let places = times(times(self.structures, n), times(n, n));
+        // A place is one of the first features of a class; the others lie so far behind it.
+        let behind = times(features - BLOCK, SIX) + BLOCK - 1;
+        let len = self.table.classes * features * SIX;
+        all_below(&self.places[..places], len.saturating_sub(behind));
     }
 }
 
@@ -185,30 +175,61 @@ macro_rules! for_thirds {
     };
 }
 
-/// Chooses the constants of a pass by what is there.
-macro_rules! choose {
-    ($self:ident, $v:ty) => {
+/// What is done with the tuples (a, b, ·) of one structure.
+trait OnRun {
+    fn tuples(&self) -> &Tuples<'_>;
+
+    /// # Safety
+    ///
+    /// The kernel is checked; the run is one of its tuples, with features f .. f + 8 of `structure`.
+    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
+        &self,
+        run: &Run<'_, V, F>,
+        structure: usize,
+        f: usize,
+    );
+}
+
+/// Chooses the constants by what is there, and goes through all runs.
+#[inline(always)]
+unsafe fn on_runs<V: Vector>(kernel: &impl OnRun, both: bool) {
+    let tuples = kernel.tuples();
+    // SAFETY: as the caller's.
+    unsafe {
         // Eight features are the rule, and then every offset is a constant.
-        if $self.tuples.features == BLOCK {
-            choose!($self, $v, BLOCK)
-        } else {
-            choose!($self, $v, 0)
+        match (tuples.features == BLOCK, tuples.expanded.is_some(), both) {
+            (true, false, false) => pass::<V, BLOCK, false, false>(kernel),
+            (true, false, true) => pass::<V, BLOCK, false, true>(kernel),
+            (true, true, false) => pass::<V, BLOCK, true, false>(kernel),
+            (true, true, true) => pass::<V, BLOCK, true, true>(kernel),
+            (false, false, false) => pass::<V, 0, false, false>(kernel),
+            (false, false, true) => pass::<V, 0, false, true>(kernel),
+            (false, true, false) => pass::<V, 0, true, false>(kernel),
+            (false, true, true) => pass::<V, 0, true, true>(kernel),
         }
-    };
-    ($self:ident, $v:ty, $f:expr) => {
-        match (
-            $self.tuples.table.is_none(),
-            $self.tuples.expanded.is_none(),
-            $self.both,
-        ) {
-            (false, true, false) => $self.pass::<$v, $f, true, false, false>(),
-            (false, true, true) => $self.pass::<$v, $f, true, false, true>(),
-            (false, false, false) => $self.pass::<$v, $f, true, true, false>(),
-            (false, false, true) => $self.pass::<$v, $f, true, true, true>(),
-            (true, _, false) => $self.pass::<$v, $f, false, true, false>(),
-            (true, _, true) => $self.pass::<$v, $f, false, true, true>(),
+    }
+}
+
+#[inline(always)]
+unsafe fn pass<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
+    kernel: &impl OnRun,
+) {
+    let tuples = kernel.tuples();
+    let n = tuples.objects;
+    let features = if F > 0 { F } else { tuples.features };
+    // SAFETY: rows and features are within the tensors.
+    unsafe {
+        for structure in 0..tuples.structures {
+            for a in 0..n {
+                for b in (0..n).filter(|&b| !tuples.distinct || a != b) {
+                    for f in (0..features).step_by(BLOCK) {
+                        let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
+                        kernel.on_run::<V, F, PAIRS, BOTH>(&run, structure, f);
+                    }
+                }
+            }
         }
-    };
+    }
 }
 
 // SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
@@ -220,53 +241,44 @@ unsafe impl Kernel for ReduceThirds<'_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: see `pass`.
-        unsafe { choose!(self, V) }
+        // SAFETY: the kernel is checked.
+        unsafe { on_runs::<V>(self, self.both) }
     }
 }
 
-impl ReduceThirds<'_> {
+impl OnRun for ReduceThirds<'_> {
     #[inline(always)]
-    unsafe fn pass<
-        V: Vector,
-        const F: usize,
-        const TABLE: bool,
-        const PAIRS: bool,
-        const BOTH: bool,
-    >(
+    fn tuples(&self) -> &Tuples<'_> {
+        &self.tuples
+    }
+
+    #[inline(always)]
+    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
+        run: &Run<'_, V, F>,
+        structure: usize,
+        f: usize,
     ) {
         let tuples = &self.tuples;
-        let n = tuples.objects;
         let features = if F > 0 { F } else { tuples.features };
         // SAFETY: rows and features are within the tensors.
         unsafe {
-            for structure in 0..tuples.structures {
-                for a in 0..n {
-                    for b in (0..n).filter(|&b| tuples.holds(a, b)) {
-                        let row = structure * tuples.rows
-                            + *tuples.row_of.get_unchecked(a * n + b) as usize;
-                        for f in (0..features).step_by(BLOCK) {
-                            let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
-                            let mut max = V::splat(f32::NEG_INFINITY);
-                            let mut min = V::splat(f32::INFINITY);
-                            for_thirds!(z in run, n, {
-                                let v = run.value::<TABLE, PAIRS>(z);
-                                max = v.max(max);
-                                if BOTH {
-                                    min = v.min(min);
-                                }
-                            });
-                            // Both rows of (a, a) hold the same tuple.
-                            for row in row..=row + usize::from(a == b) {
-                                let to = self.best.row(row).add(f);
-                                max.store(to);
-                                if BOTH {
-                                    min.store(to.add(features));
-                                }
-                            }
-                        }
-                    }
+            let mut max = V::splat(f32::NEG_INFINITY);
+            let mut min = V::splat(f32::INFINITY);
+            for_thirds!(z in run, tuples.objects, {
+                let v = run.value::<PAIRS>(z);
+                max = v.max(max);
+                if BOTH {
+                    min = v.min(min);
+                }
+            });
+            let row = structure * tuples.rows + *run.rows[0].get_unchecked(run.b) as usize;
+            // Both rows of (a, a) hold the same tuple.
+            for row in row..=row + usize::from(run.a == run.b) {
+                let to = self.best.row(row).add(f);
+                max.store(to);
+                if BOTH {
+                    min.store(to.add(features));
                 }
             }
         }
@@ -345,9 +357,9 @@ unsafe impl Kernel for ThirdsGradient<'_> {
         let tuples = &self.tuples;
         tuples.check(self.both, &[self.best, self.d_best]);
         self.values.check(tuples.objects, BLOCK);
-        if let Some(table) = tuples.table {
-            self.d_table.check(1, table.len());
-        }
+        self.d_table
+            .check(tuples.table.classes, tuples.features * SIX);
+        assert_eq!(self.d_table.stride(), tuples.features * SIX);
         if tuples.expanded.is_some() {
             let rows = tuples.structures * tuples.rows;
             assert_eq!(self.d_expanded.stride(), 3 * tuples.features);
@@ -357,49 +369,19 @@ unsafe impl Kernel for ThirdsGradient<'_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: see `pass`.
-        unsafe { choose!(self, V) }
+        // SAFETY: the kernel is checked.
+        unsafe { on_runs::<V>(self, self.both) }
     }
 }
 
-impl ThirdsGradient<'_> {
+impl OnRun for ThirdsGradient<'_> {
     #[inline(always)]
-    unsafe fn pass<
-        V: Vector,
-        const F: usize,
-        const TABLE: bool,
-        const PAIRS: bool,
-        const BOTH: bool,
-    >(
-        &self,
-    ) {
-        let tuples = &self.tuples;
-        let n = tuples.objects;
-        let features = if F > 0 { F } else { tuples.features };
-        // SAFETY: rows and features are within the tensors.
-        unsafe {
-            for structure in 0..tuples.structures {
-                for a in 0..n {
-                    for b in (0..n).filter(|&b| tuples.holds(a, b)) {
-                        for f in (0..features).step_by(BLOCK) {
-                            let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
-                            self.share::<V, F, TABLE, PAIRS, BOTH>(&run, structure, f);
-                        }
-                    }
-                }
-            }
-        }
+    fn tuples(&self) -> &Tuples<'_> {
+        &self.tuples
     }
 
-    /// The tuples of one run.
     #[inline(always)]
-    unsafe fn share<
-        V: Vector,
-        const F: usize,
-        const TABLE: bool,
-        const PAIRS: bool,
-        const BOTH: bool,
-    >(
+    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
         run: &Run<'_, V, F>,
         structure: usize,
@@ -433,7 +415,7 @@ impl ThirdsGradient<'_> {
             }
             let (mut ties_max, mut ties_min) = (zero, zero);
             for_thirds!(z in run, n, {
-                let v = run.value::<TABLE, PAIRS>(z);
+                let v = run.value::<PAIRS>(z);
                 if PAIRS {
                     v.store(self.values.row(z));
                 }
@@ -456,15 +438,13 @@ impl ThirdsGradient<'_> {
                 let v = if PAIRS {
                     V::load(self.values.row(z))
                 } else {
-                    run.value::<TABLE, PAIRS>(z)
+                    run.value::<PAIRS>(z)
                 };
                 let mut d = v.where_equal(max, share_max);
                 if BOTH {
                     d = d.add(v.where_equal(min, share_min));
                 }
-                if TABLE {
-                    add(d_table.add(*run.places.get_unchecked(z) as usize), d);
-                }
+                add(d_table.add(*run.places.get_unchecked(z) as usize), d);
                 if PAIRS {
                     let [az, bz] = run.parts(z);
                     add(d_expanded.add(az), d);

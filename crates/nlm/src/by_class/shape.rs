@@ -1,7 +1,9 @@
-//! Which networks have their gradients computed by classes, and what classes know of them.
+//! Which networks are computed by class, and what classes know of them.
 
 use crate::inputs::Inputs;
-use crate::plan::Plan;
+use crate::plan::{MapPlan, Plan};
+use crate::tuning;
+use std::ops::Range;
 
 /// How the triples of a layer come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,18 +24,11 @@ pub(crate) struct Shape {
     pub(super) triples: Vec<Option<Triples>>,
 }
 
-/// Classes of pairs are counted with 21 bits, and so are pairs.
-const MAX_OBJECTS: usize = 1024;
-
 impl Shape {
     /// `None` where a layer's triples are kept and not a function of the class of their orbit,
     /// which is so from seven layers on, or where some input does not fit a class.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
-        if plan.max_arity > 3
-            || plan.inputs(3) > 0
-            || plan.inputs(2) > Inputs::MOST
-            || plan.inputs(1) > Inputs::MOST
-        {
+        if plan.max_arity > 3 || !Inputs::fit(plan) {
             return None;
         }
         // Pairs of the first layer read the types of their objects and their pattern; those of
@@ -64,15 +59,23 @@ impl Shape {
         Some(Self { known, triples })
     }
 
-    /// Whether structures of so many objects are computed by classes.
-    pub(crate) fn takes(&self, objects: usize) -> bool {
-        objects <= MAX_OBJECTS
+    /// How many structures of so many objects form a group whose gradient is computed at once:
+    /// enough to share classes, few enough for their tensors to stay near.
+    pub(crate) fn group(objects: usize) -> usize {
+        (tuning::TRIPLES_AT_ONCE / objects.pow(3)).clamp(1, tuning::GRADIENTS_AT_ONCE)
     }
 
-    /// How many structures of so many objects form a group: enough to share classes, few enough for
-    /// their tensors to stay near. (25 states of 6 objects, a batch of training, are one group.)
-    pub(crate) fn group(objects: usize) -> usize {
-        ((1 << 16) / objects.pow(3)).clamp(1, 32)
+    /// The layers whose triples are a function of the class of their orbit: two at most.
+    pub(super) fn by_class(&self) -> Range<usize> {
+        let by_class = |kind: &Option<Triples>| *kind == Some(Triples::ByClass);
+        let first = self.triples.iter().position(by_class).unwrap_or(0);
+        first..first + self.triples.iter().filter(|kind| by_class(kind)).count()
+    }
+
+    /// The columns of a map over pairs: those that classes know, and the others.
+    pub(super) fn split(&self, map: &MapPlan) -> [Range<usize>; 2] {
+        let known = self.known.clamp(map.columns.start, map.columns.end);
+        [map.columns.start..known, known..map.columns.end]
     }
 }
 
@@ -111,7 +114,9 @@ mod tests {
             assert_eq!(of(&blocks, 7), None);
             assert_eq!(of(&[1, 2], 6), Some(vec![ByClass, WithPairs]));
             assert_eq!(of(&[1], 6), Some(vec![WithPairs]));
-            assert_eq!(of(&[1, 1, 1, 1], 6), None);
+            let ternary = of(&[1, 1, 1, 1], 6);
+            assert_eq!(ternary, Some(vec![ByClass, ByClass, WithPairs]));
+            assert_eq!(of(&[1, 1, 1, 64], 6), None);
             assert_eq!(of(&[1, 1, 70], 6), None);
             assert_eq!(of(&[1, 70, 1], 6), None);
         }

@@ -3,21 +3,12 @@
 //! Objects of one type are named in any order, so that orbits come in several orders of one class:
 //! the one with the least key stands for all.
 
-use crate::classes::{Classes, key, parts};
+use crate::classes::{Classes, IN_KEY, key, parts};
 use crate::index::Index;
+use crate::inputs::{Inputs, Triple};
 use crate::interner::Interner;
-use crate::kernels::orbit::SIX;
+use crate::kernels::orbit::{ORDERS, SIX};
 use crate::plan::BLOCK;
-
-/// The permutations of three in lexicographic order, as everywhere.
-const ORDERS: [[usize; 3]; SIX] = [
-    [0, 1, 2],
-    [0, 2, 1],
-    [1, 0, 2],
-    [1, 2, 0],
-    [2, 0, 1],
-    [2, 1, 0],
-];
 
 /// `[p][s]`: which order of an orbit (c0, c1, c2) the order s of (o0, o1, o2) is, where
 /// c_i = o_p(i).
@@ -53,29 +44,26 @@ pub(super) struct Orbits {
     places_of_named: Vec<[u32; SIX]>,
     /// By class of pairs: the other way round, of objects of one type.
     reversed: Vec<u32>,
-    /// The classes of pairs xy, xz, yz of each class of orbits.
-    pub(super) members: Vec<[u32; 3]>,
+    /// The orbits of each structure of which some ternary proposition holds.
+    marked: Vec<Vec<Triple>>,
     /// `[structure][a][b][z]`: where in a table over classes of orbits a tuple's values lie.
     pub(super) places: Vec<u32>,
 }
 
 impl Orbits {
     pub(super) fn bytes(&self) -> usize {
-        self.named.bytes()
-            + self.places_of_named.capacity() * 24
-            + self.members.capacity() * 12
-            + self.places.capacity() * 4
-    }
-
-    /// How many classes there are.
-    pub(super) fn len(&self) -> usize {
-        self.members.len()
+        self.named.bytes() + self.places_of_named.capacity() * 24 + self.places.capacity() * 4
     }
 
     pub(super) fn clear(&mut self) {
         self.named.clear();
         self.places_of_named.clear();
-        self.members.clear();
+        self.marked.clear();
+    }
+
+    /// Notes the ternary propositions of the next structure.
+    pub(super) fn mark(&mut self, inputs: &Inputs) {
+        self.marked.push(inputs.triples().to_vec());
     }
 
     /// The class of each class of pairs the other way round.
@@ -141,7 +129,7 @@ impl Orbits {
                     let xy = matrix[x * n + y];
                     let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
                     for z in pairs.after(y)..n {
-                        let key = xy << 42 | xz[z] << 21 | yz[z];
+                        let key = xy << IN_KEY[0] | xz[z] << IN_KEY[1] | yz[z];
                         let orbit = self.named.number(key) as usize;
                         if orbit == self.places_of_named.len() {
                             let six = self.six_places(classes, key, width as u32);
@@ -159,8 +147,18 @@ impl Orbits {
                 }
             }
         }
+        for (at, marked) in self.marked.iter().enumerate() {
+            let places = &mut all[at * n * n * n..];
+            for triple in marked {
+                let key = classes.marked(index, at, triple);
+                let first = classes.orbits.number(key) as usize * width;
+                // The first of the orders that name a tuple comes last.
+                for (s, order) in ORDERS.iter().enumerate().rev() {
+                    let [a, b, c] = order.map(|i| triple.0[i]);
+                    places[(a * n + b) * n + c] = (first + s * BLOCK) as u32;
+                }
+            }
+        }
         self.places = all;
-        self.members
-            .extend(classes.orbits.keys().iter().map(|&k| parts(k)));
     }
 }

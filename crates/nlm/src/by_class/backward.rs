@@ -1,8 +1,8 @@
 //! The backward pass at arities 0, 1 and 2.
 
-use super::forward::own_stride;
+use super::layers::own_stride;
 use super::weights::{add_pairs, add_rows};
-use super::{Batch, GradientsByClass, split};
+use super::{GradientsByClass, Network};
 use crate::index::Index;
 use crate::kernels::Level;
 use crate::kernels::buffer::{Buffer, copy_blocks};
@@ -31,30 +31,29 @@ impl GradientsByClass {
     /// Adds to `gradient` the gradient of Σ d_values[i] * value(i), after the forward pass.
     pub(super) fn backward(
         &mut self,
-        batch: &Batch<'_>,
+        network: &Network<'_>,
         index: &Index,
         d_values: &[f32],
         gradient: &mut [f32],
     ) {
-        let plan = batch.plan;
+        let plan = network.plan;
         for n in 0..=plan.max_arity.min(2) {
             let rows = index.group_rows(n);
-            self.d_own[n].zeroed(rows * own_stride(batch, n));
+            self.d_own[n].zeroed(rows * own_stride(network, n));
             self.d_red[n].zeroed(rows * plan.red_columns[n]);
         }
-        let of = &mut self.of_classes;
-        of.d_own
-            .zeroed(self.classes.pairs() * 2 * batch.shape.known);
+        self.d_known
+            .zeroed(self.layers.classes.pairs() * 2 * network.shape.known);
         if plan.max_arity == 3 {
-            of.d_own_triples
-                .zeroed(self.orbits.len() * plan.own_columns[3] * SIX);
+            self.d_coefficients
+                .zeroed(self.layers.classes.orbits.len() * plan.own_columns[3] * SIX);
         }
         for (layer, composes) in plan.layers.iter().enumerate().rev() {
             for n in 0..composes.len() {
                 match (layer, n) {
-                    (_, 3) => self.triples_gradient(batch, index, layer, gradient),
-                    (0, 2) => self.first_pairs_gradient(batch, index, gradient),
-                    _ => self.compose_gradient(batch, index, [layer, n], d_values, gradient),
+                    (_, 3) => self.triples_gradient(network, index, layer, gradient),
+                    (0, 2) => self.first_pairs_gradient(network, index, gradient),
+                    _ => self.compose_gradient(network, index, [layer, n], d_values, gradient),
                 }
             }
         }
@@ -71,20 +70,20 @@ impl GradientsByClass {
     /// Backward through a compose operation over rows.
     fn compose_gradient(
         &mut self,
-        batch: &Batch<'_>,
+        network: &Network<'_>,
         index: &Index,
         [layer, n]: [usize; 2],
         d_values: &[f32],
         gradient: &mut [f32],
     ) {
-        let (plan, level) = (batch.plan, batch.level);
+        let (plan, level) = (network.plan, network.level);
         let compose = &plan.layers[layer][n];
         let rows = index.group_rows(n);
-        let outputs = batch.weights[layer][n].bias.len();
-        self.output_gradient(batch, index, [layer, n], d_values);
-        self.pre_gradient(batch, index, [layer, n]);
+        let outputs = network.weights[layer][n].bias.len();
+        self.output_gradient(network, index, [layer, n], d_values);
+        self.pre_gradient(network, index, [layer, n]);
         self.add_bias(compose, gradient);
-        let transposed = &batch.transposed[layer][n];
+        let transposed = &network.transposed[layer][n];
         let mut active = std::mem::take(&mut self.active);
         let width = if n == 2 { 2 * outputs } else { outputs };
         let d = &self.d_output.as_slice()[..rows * outputs];
@@ -93,14 +92,14 @@ impl GradientsByClass {
             if n == 2 {
                 let d_output = std::mem::take(&mut self.d_output);
                 let dy = d_output.view(outputs);
-                self.pair_map_gradient(batch, map, &transposed.own, &active, dy, gradient);
+                self.pair_map_gradient(network, map, &transposed.own, &active, dy, gradient);
                 self.d_output = d_output;
             } else {
-                let stride = own_stride(batch, n);
+                let stride = own_stride(network, n);
                 let rows = MapRows {
                     active: &active,
                     count: rows,
-                    x: self.own[n].view(stride).from(map.columns.start),
+                    x: self.layers.own[n].view(stride).from(map.columns.start),
                     dy: self.d_output.view(outputs),
                     dx: Some(self.d_own[n].view_mut(stride).from(map.learned_from)),
                 };
@@ -112,7 +111,7 @@ impl GradientsByClass {
             let rows = MapRows {
                 active: &active,
                 count: if n == 2 { rows / 2 } else { rows },
-                x: self.red[n].view(stride).from(map.columns.start),
+                x: self.layers.red[n].view(stride).from(map.columns.start),
                 dy: self.d_output.view(outputs),
                 dx: Some(self.d_red[n].view_mut(stride).from(map.learned_from)),
             };
@@ -128,11 +127,11 @@ impl GradientsByClass {
             let count = index.group_rows(n - 1);
             let d_expanded = &self.d_expanded.as_slice()[..count * map.outputs];
             find_active(d_expanded, map.outputs, &mut active);
-            let stride = own_stride(batch, n - 1);
+            let stride = own_stride(network, n - 1);
             let rows = MapRows {
                 active: &active,
                 count,
-                x: self.own[n - 1].view(stride).from(map.columns.start),
+                x: self.layers.own[n - 1].view(stride).from(map.columns.start),
                 dy: self.d_expanded.view(map.outputs),
                 dx: Some(self.d_own[n - 1].view_mut(stride).from(map.learned_from)),
             };
@@ -150,36 +149,35 @@ impl GradientsByClass {
 
     /// From the gradient of the output of a compose operation over rows to that of its
     /// pre-activations, of its bias, and of what it took from the arity below.
-    fn pre_gradient(&mut self, batch: &Batch<'_>, index: &Index, [layer, n]: [usize; 2]) {
-        let compose = &batch.plan.layers[layer][n];
-        let features = batch.weights[layer][n].bias.len();
+    fn pre_gradient(&mut self, network: &Network<'_>, index: &Index, [layer, n]: [usize; 2]) {
+        let compose = &network.plan.layers[layer][n];
+        let features = network.weights[layer][n].bias.len();
         self.d_bias.zeroed(features);
         if let Some(map) = &compose.expand {
             self.d_expanded
                 .zeroed(index.group_rows(n - 1) * map.outputs);
         }
-        let output = &self.outputs[layer][n];
+        let output = self.layers.output(network, [layer, n]);
         let (d, d_bias) = (self.d_output.view_mut(features), self.d_bias.view_mut(0));
         if n == 2 {
             let d_expanded = compose.expand.as_ref().map(|map| {
                 let to = self.d_expanded.view_mut(map.outputs);
                 (to, index.group_rows(1), index.ends())
             });
-            batch.level.run(&PairsToPre {
+            network.level.run(&PairsToPre {
                 pairs: index.group_rows(2) / 2,
-                y: compose.column.map(|_| output.as_slice()),
+                y: compose.column.map(|_| output),
                 features,
                 d,
                 d_expanded,
                 d_bias,
             });
         } else {
-            let own = self.own[n].view(own_stride(batch, n));
             let d_expanded = compose.expand.as_ref();
-            batch.level.run(&RowsToPre {
+            network.level.run(&RowsToPre {
                 structures: index.group(),
                 per: index.rows(n),
-                y: compose.column.map(|column| own.from(column)),
+                y: compose.column.map(|_| output),
                 features,
                 d,
                 d_expanded: d_expanded.map(|map| self.d_expanded.view_mut(map.outputs)),
@@ -191,21 +189,21 @@ impl GradientsByClass {
     /// Fills `d_output` from what later layers read of an output and of its reductions.
     fn output_gradient(
         &mut self,
-        batch: &Batch<'_>,
+        network: &Network<'_>,
         index: &Index,
         [layer, n]: [usize; 2],
         d_values: &[f32],
     ) {
-        let plan = batch.plan;
+        let plan = network.plan;
         let compose = &plan.layers[layer][n];
         let rows = index.group_rows(n);
-        let features = batch.weights[layer][n].bias.len();
+        let features = network.weights[layer][n].bias.len();
         self.d_output.reserve(rows * features);
-        let stride = own_stride(batch, n);
+        let stride = own_stride(network, n);
         let d_own = self.d_own[n].as_slice();
         match compose.column {
             Some(column) if n == 2 => {
-                let from = (d_own, stride, column - batch.shape.known);
+                let from = (d_own, stride, column - network.shape.known);
                 from_sums(from, features, rows / 2, &mut self.d_output);
             }
             Some(column) => {
@@ -223,9 +221,9 @@ impl GradientsByClass {
         }
         if n > 0 {
             let mut d_output = std::mem::take(&mut self.d_output);
-            let x = self.reduced_output(batch, layer, n, compose);
+            let x = self.layers.output(network, [layer, n]);
             let members = (rows, index.members(n));
-            self.reduce_gradient(batch, index, n, compose, members, x, &mut d_output);
+            self.reduce_gradient(network, index, n, compose, members, x, &mut d_output);
             self.d_output = d_output;
         }
     }
@@ -235,7 +233,7 @@ impl GradientsByClass {
     #[allow(clippy::too_many_arguments)]
     fn reduce_gradient(
         &self,
-        batch: &Batch<'_>,
+        network: &Network<'_>,
         index: &Index,
         n: usize,
         compose: &ComposePlan,
@@ -243,11 +241,11 @@ impl GradientsByClass {
         x: Rows<'_>,
         d_output: &mut Buffer,
     ) {
-        let plan = batch.plan;
+        let plan = network.plan;
         let column = compose.red_column.expect("above arity 0");
         let stride = plan.red_columns[n - 1];
-        let red = self.red[n - 1].view(stride).from(column);
-        batch.level.run(&ReduceGradient {
+        let red = self.layers.red[n - 1].view(stride).from(column);
+        network.level.run(&ReduceGradient {
             members,
             targets: index.group_rows(n - 1),
             x,
@@ -261,51 +259,70 @@ impl GradientsByClass {
     }
 
     /// Backward through the first layer's pairs, a class of pairs at a time.
-    fn first_pairs_gradient(&mut self, batch: &Batch<'_>, index: &Index, gradient: &mut [f32]) {
-        let plan = batch.plan;
+    fn first_pairs_gradient(&mut self, network: &Network<'_>, index: &Index, gradient: &mut [f32]) {
+        let plan = network.plan;
         let compose = &plan.layers[0][2];
         let features = plan.features;
-        let pairs = self.classes.pairs();
+        let pairs = self.layers.classes.pairs();
         let mut d_output = std::mem::take(&mut self.d_output);
         d_output.reserve(pairs * 2 * features);
-        let of = &self.of_classes;
+        let of = &self.layers.tables;
         match compose.column {
             Some(column) => {
-                let from = (of.d_own.as_slice(), batch.shape.known, column);
+                let from = (self.d_known.as_slice(), network.shape.known, column);
                 from_sums(from, features, pairs, &mut d_output);
             }
             None => d_output.fill(0, pairs * 2 * features, 0.0),
         }
-        let (x, members) = (of.output.view(features), (2 * pairs, &self.members[..]));
-        self.reduce_gradient(batch, index, 2, compose, members, x, &mut d_output);
+        let (x, members) = (
+            of.output.view(features),
+            (2 * pairs, &self.layers.members[..]),
+        );
+        self.reduce_gradient(network, index, 2, compose, members, x, &mut d_output);
         self.d_bias.zeroed(features);
-        let types = self.classes.types().len();
+        let types = self.layers.classes.types().len();
         if let Some(map) = &compose.expand {
             self.d_expanded.zeroed(types * map.outputs);
         }
         let d_expanded = compose.expand.as_ref().map(|map| {
             let to = self.d_expanded.view_mut(map.outputs);
-            (to, types, &self.ends[..])
+            (to, types, &of.ends[..])
         });
-        batch.level.run(&PairsToPre {
+        network.level.run(&PairsToPre {
             pairs,
-            y: compose.column.map(|_| of.output.as_slice()),
+            y: compose.column.map(|_| x),
             features,
             d: d_output.view_mut(features),
             d_expanded,
             d_bias: self.d_bias.view_mut(0),
         });
         self.add_bias(compose, gradient);
-        let transposed = &batch.transposed[0][2];
+        let transposed = &network.transposed[0][2];
         if let Some(map) = &compose.own {
             let dy = d_output.view(features);
             let columns = map.columns.clone();
-            self.known_gradient(batch, map, columns, &transposed.own, dy, gradient);
+            self.known_gradient(network, map, columns, &transposed.own, dy, gradient);
+        }
+        if let Some(map) = &compose.red {
+            let all: Vec<u32> = (0..pairs as u32).collect();
+            let rows = MapRows {
+                active: &all,
+                count: pairs,
+                x: self
+                    .layers
+                    .tables
+                    .red
+                    .view(plan.inputs(3) * plan.quantifiers),
+                dy: d_output.view(features),
+                dx: None,
+            };
+            let (level, dw, columns) = (network.level, &mut self.dw, map.columns.clone());
+            pair_columns_gradient(level, map, columns, &transposed.red, &rows, dw, gradient);
         }
         self.d_output = d_output;
         if let Some(map) = &compose.expand {
             let all: Vec<u32> = (0..types as u32).collect();
-            let inputs = self.of_classes.types.view(plan.inputs(1));
+            let inputs = self.layers.tables.types.view(plan.inputs(1));
             let rows = MapRows {
                 active: &all,
                 count: types,
@@ -313,7 +330,7 @@ impl GradientsByClass {
                 dy: self.d_expanded.view(map.outputs),
                 dx: None,
             };
-            let (level, dw) = (batch.level, &mut self.dw);
+            let (level, dw) = (network.level, &mut self.dw);
             row_map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
         }
     }
@@ -322,34 +339,34 @@ impl GradientsByClass {
     /// that have any.
     pub(super) fn pair_map_gradient(
         &mut self,
-        batch: &Batch<'_>,
+        network: &Network<'_>,
         map: &MapPlan,
         transposed: &[f32],
         active: &[u32],
         dy: Rows<'_>,
         gradient: &mut [f32],
     ) {
-        let [known, others] = split(map, batch.shape);
-        let of_pairs = &self.classes.of_pairs;
+        let [known, others] = network.shape.split(map);
+        let of_pairs = &self.layers.classes.of_pairs;
         if !others.is_empty() {
-            let stride = own_stride(batch, 2);
+            let stride = own_stride(network, 2);
             let first = others.start.max(map.learned_from);
-            let place = |column: usize| column - batch.shape.known;
+            let place = |column: usize| column - network.shape.known;
             let rows = MapRows {
                 active,
                 count: of_pairs.len(),
-                x: self.own[2].view(stride).from(place(others.start)),
+                x: self.layers.own[2].view(stride).from(place(others.start)),
                 dy,
                 dx: Some(self.d_own[2].view_mut(stride).from(place(first))),
             };
-            let (level, dw) = (batch.level, &mut self.dw);
+            let (level, dw) = (network.level, &mut self.dw);
             pair_columns_gradient(level, map, others, transposed, &rows, dw, gradient);
         }
         if !known.is_empty() {
-            let (width, count) = (2 * map.outputs, self.classes.pairs());
-            let mut sums = std::mem::take(&mut self.of_classes.d_starts);
+            let (width, count) = (2 * map.outputs, self.layers.classes.pairs());
+            let mut sums = std::mem::take(&mut self.d_starts);
             sums.zeroed(count * width);
-            batch.level.run(&AddByClass {
+            network.level.run(&AddByClass {
                 rows: active,
                 classes: of_pairs,
                 count,
@@ -358,8 +375,8 @@ impl GradientsByClass {
                 sums: sums.view_mut(width),
             });
             let dy = sums.view(map.outputs);
-            self.known_gradient(batch, map, known, transposed, dy, gradient);
-            self.of_classes.d_starts = sums;
+            self.known_gradient(network, map, known, transposed, dy, gradient);
+            self.d_starts = sums;
         }
     }
 
@@ -367,25 +384,24 @@ impl GradientsByClass {
     /// of pairs.
     pub(super) fn known_gradient(
         &mut self,
-        batch: &Batch<'_>,
+        network: &Network<'_>,
         map: &MapPlan,
         columns: Range<usize>,
         transposed: &[f32],
         dy: Rows<'_>,
         gradient: &mut [f32],
     ) {
-        let known = batch.shape.known;
-        let of = &mut self.of_classes;
+        let known = network.shape.known;
         let first = columns.start.max(map.learned_from);
-        let all: Vec<u32> = (0..self.classes.pairs() as u32).collect();
+        let all: Vec<u32> = (0..self.layers.classes.pairs() as u32).collect();
         let rows = MapRows {
             active: &all,
             count: all.len(),
-            x: of.own.view(known).from(columns.start),
+            x: self.layers.tables.own.view(known).from(columns.start),
             dy,
-            dx: Some(of.d_own.view_mut(known).from(first)),
+            dx: Some(self.d_known.view_mut(known).from(first)),
         };
-        let (level, dw) = (batch.level, &mut self.dw);
+        let (level, dw) = (network.level, &mut self.dw);
         pair_columns_gradient(level, map, columns, transposed, &rows, dw, gradient);
     }
 }

@@ -7,19 +7,19 @@
 //! near neither a nor b differ by type only. They come in segments, since objects are named by
 //! type, and with the pair {a, b} all of a segment have one class.
 
-use super::{Job, ValuesByClass, tuning};
+use super::shape::Triples;
+use super::{Network, ValuesByClass};
 use crate::classes::{Classes, IN_KEY};
 use crate::index::Index;
 use crate::kernels::buffer::copy_blocks;
 use crate::kernels::sparse::{Far, Near, NearPair, Neighbour, Start};
 use crate::kernels::view::RowsMut;
+use crate::tuning::{self, SEGMENTS};
 
 /// See [`Sparse::ordered`].
 const RELATED: u32 = 2;
 /// No class yet.
 const NONE: u32 = u32::MAX;
-/// As many types can have a segment each.
-const SEGMENTS: usize = 16;
 
 /// Runs of objects of one type.
 #[derive(Default)]
@@ -133,6 +133,8 @@ fn less(all: &Counts, taken: &Counts) -> Counts {
 pub(crate) struct Sparse {
     /// Whatever the object count, for tests.
     pub(super) always: bool,
+    /// Whether the structure at work goes by neighbours.
+    pub(super) at_work: bool,
     segments: Segments,
     pairs: Vec<NearPair>,
     neighbours: Vec<Neighbour>,
@@ -168,14 +170,14 @@ impl Sparse {
     }
 
     /// Whether there are objects enough, and so few pairs not of the common class, that going
-    /// through neighbours is quicker than orbit by orbit. The structure is the `at`-th at hand.
-    pub(super) fn suits(&mut self, classes: &Classes, index: &Index, at: usize) -> bool {
+    /// through neighbours is quicker than orbit by orbit.
+    pub(super) fn suits(&mut self, classes: &Classes, index: &Index) -> bool {
         let n = index.objects();
         let enough = n >= tuning::FEW_OBJECTS || self.always;
         if index.rows(2) == 0 || !enough || !self.segments.find(classes.type_of()) {
             return false;
         }
-        let of_pairs = &classes.of_pairs[at * index.rows(2) / 2..];
+        let of_pairs = &classes.of_pairs;
         let segments = &mut self.segments;
         segments.choose_common(of_pairs, classes, index);
         self.uncommon.clear();
@@ -234,16 +236,10 @@ impl Sparse {
         from as usize..self.related_ends[x] as usize
     }
 
-    /// Lists them; false where there are more classes of orbits than `most`.
-    pub(super) fn list(
-        &mut self,
-        classes: &mut Classes,
-        index: &Index,
-        at: usize,
-        most: usize,
-    ) -> bool {
+    /// Lists them.
+    pub(super) fn list(&mut self, classes: &mut Classes, index: &Index) {
         let n = index.objects();
-        let of_pairs = &classes.of_pairs[at * index.rows(2) / 2..];
+        let of_pairs = &classes.of_pairs;
         let known = of_pairs.iter().max().map_or(0, |&class| class as usize + 1);
         self.relate(of_pairs, index);
         self.pairs.clear();
@@ -258,9 +254,6 @@ impl Sparse {
         let sizes = self.segments.sizes();
         let mut at_hand = vec![0; 2 * n + 1];
         for a in 0..n {
-            if classes.orbits.len() > most {
-                return false;
-            }
             let first = self.neighbours.len();
             self.keys.clear();
             let (rows_a, classes_a) = (index.rows_of(a), &self.ordered[a * n..(a + 1) * n]);
@@ -349,7 +342,6 @@ impl Sparse {
                 *class = 0;
             }
         }
-        classes.orbits.len() <= most
     }
 }
 
@@ -419,12 +411,11 @@ impl Place {
 
 impl ValuesByClass {
     /// The extrema over triples of a layer by neighbours: with its pairs, or by the table alone.
-    pub(super) fn near(&mut self, job: &Job<'_>, index: &Index, layer: usize, with_pairs: bool) {
-        let (plan, sparse) = (job.plan, &self.sparse);
+    pub(super) fn near(&mut self, network: &Network<'_>, index: &Index, layer: usize) {
+        let (plan, sparse) = (network.plan, &self.sparse);
         let (n, features) = (index.objects(), plan.features);
         let (both, columns) = (plan.quantifiers == 2, plan.features * plan.quantifiers);
-        let table = self.orbit_tables.table(plan, layer, self.finite);
-        let table = table.expect("neighbours have classes");
+        let table = self.layers.tables.table(layer);
         let near = Near {
             objects: n,
             features,
@@ -435,25 +426,25 @@ impl ValuesByClass {
             start: Start::Nothing,
             best: self.best.view_mut(columns),
         };
-        if !with_pairs {
+        if network.shape.triples[layer] == Some(Triples::ByClass) {
             self.far.reserve(2 * sparse.far.len() * columns);
             let far = self.far.view_mut(columns);
-            job.level.run(&Near {
+            network.level.run(&Near {
                 pairs: &sparse.far,
                 neighbours: &sparse.far_objects,
                 best: far,
                 ..near
             });
             let start = Start::Far(far.read(), sparse.far.len());
-            return job.level.run(&Near { start, ..near });
+            return network.level.run(&Near { start, ..near });
         }
-        let pairs = self.pairs[layer].as_slice();
+        let pairs = self.layers.pairs.as_slice();
         self.far.reserve(n * n * (2 * features + columns));
         let (factors, far) = self.far.as_mut_slice().split_at_mut(2 * n * n * features);
         let (b, c) = factors.split_at_mut(n * n * features);
         sparse.lay_out_far(index, pairs, features, b, c);
         let far = RowsMut::new(far, columns);
-        job.level.run(&Far {
+        network.level.run(&Far {
             objects: n,
             features,
             both,
@@ -466,7 +457,7 @@ impl ValuesByClass {
             far,
         });
         let start = Start::Pairs(far.read(), pairs);
-        job.level.run(&Near { start, ..near });
+        network.level.run(&Near { start, ..near });
     }
 }
 

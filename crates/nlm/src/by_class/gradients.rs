@@ -1,0 +1,110 @@
+//! Gradients by class.
+//!
+//! Classes are counted afresh in every group, so that a gradient's bits follow from the batch
+//! alone. What is a function of classes is computed once a class, forward and backward; what rows
+//! give to it is added up first.
+
+use super::layers::{Group, Layers};
+use super::orbits::Orbits;
+use super::{Indices, Network};
+use crate::index::Index;
+use crate::kernels::buffer::Buffer;
+use crate::kernels::orbit::SIX;
+use crate::structure::Structure;
+
+/// The tensors of a group; kept between groups to save allocations.
+#[derive(Default)]
+pub(crate) struct GradientsByClass {
+    indices: Indices,
+    pub(super) orbits: Orbits,
+    pub(super) layers: Layers,
+    pub(super) d_own: [Buffer; 3],
+    pub(super) d_red: [Buffer; 3],
+    /// The gradient of the output of the compose operation at work: `[row][Q']`.
+    pub(super) d_output: Buffer,
+    /// The rows that have a gradient, of the map at work.
+    pub(super) active: Vec<u32>,
+    pub(super) d_expanded: Buffer,
+    /// Extrema of triples, one a layer: `[row][Q' for each quantifier]`.
+    pub(super) best: Vec<Buffer>,
+    pub(super) d_best: Buffer,
+    /// The gradients of `own`, `starts`, `coefficients` and `slots` of the tables.
+    pub(super) d_known: Buffer,
+    pub(super) d_starts: Buffer,
+    pub(super) d_coefficients: Buffer,
+    pub(super) d_slots: Buffer,
+    /// The gradient of the weights of the map at work.
+    pub(super) dw: Buffer,
+    pub(super) d_bias: Buffer,
+    /// See [`ThirdsGradient`](crate::kernels::thirds::ThirdsGradient).
+    pub(super) values: Buffer,
+}
+
+impl GradientsByClass {
+    pub(crate) fn bytes(&self) -> usize {
+        let several = [&self.d_own, &self.d_red].into_iter().flatten();
+        let singles = [
+            &self.d_output,
+            &self.d_expanded,
+            &self.d_best,
+            &self.d_known,
+            &self.d_starts,
+            &self.d_coefficients,
+            &self.d_slots,
+            &self.dw,
+            &self.d_bias,
+            &self.values,
+        ];
+        let all = several.chain(&self.best).chain(singles);
+        all.map(Buffer::bytes).sum::<usize>() + self.orbits.bytes() + self.layers.bytes()
+    }
+
+    /// The value of each structure, and the gradient of the loss added to `gradient`;
+    /// `d_value(i, v)` is the derivative of the loss with respect to the value v of structure i of
+    /// the group.
+    pub(crate) fn run(
+        &mut self,
+        network: &Network<'_>,
+        structures: &[&Structure],
+        d_value: impl Fn(usize, f32) -> f32,
+        gradient: &mut [f32],
+    ) -> Vec<f32> {
+        let (count, distinct) = (structures.len(), network.plan.distinct);
+        let index = self.indices.get(count, structures[0].objects(), distinct);
+        self.forward(network, &index, structures);
+        let values = self.layers.values(network).take(count);
+        let values: Vec<f32> = values.collect();
+        let each = values.iter().enumerate();
+        let d_values: Vec<f32> = each.map(|(i, &v)| d_value(i, v)).collect();
+        self.backward(network, &index, &d_values, gradient);
+        values
+    }
+
+    fn forward(&mut self, network: &Network<'_>, index: &Index, structures: &[&Structure]) {
+        let plan = network.plan;
+        self.layers.reserve(network, index);
+        let layers = plan.layers.len().max(self.best.len());
+        self.best.resize_with(layers, Buffer::default);
+        self.layers.restart();
+        self.orbits.clear();
+        for (at, structure) in structures.iter().enumerate() {
+            self.layers.enter(network, index, at, structure);
+            self.orbits.mark(&self.layers.inputs);
+        }
+        if plan.max_arity == 3 {
+            let width = plan.features * SIX;
+            self.orbits.find(&mut self.layers.classes, index, width);
+        }
+        self.layers.fill(network);
+        let count = structures.len();
+        let group = Group { index, count };
+        for (layer, composes) in plan.layers.iter().enumerate() {
+            for n in 0..composes.len().min(3) {
+                self.layers.compose(network, group, [layer, n]);
+            }
+            if composes.len() > 3 {
+                self.triples(network, group, layer);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Triples of a group, tuple by tuple: their reduction, and backward.
+
+use super::backward::find_active;
+use super::layers::Group;
+use super::shape::Triples;
+use super::weights::add_orbit;
+use super::{GradientsByClass, Network};
+use crate::index::Index;
+use crate::kernels::classes::{ClassInputGradient, ClassToPre, ClassWeightGradient};
+use crate::kernels::orbit::SIX;
+use crate::kernels::rows::EndRows;
+use crate::kernels::rows_gradient::PairsToPre;
+use crate::kernels::thirds::{ExtremaGradient, ReduceThirds, ThirdsGradient, Tuples};
+use crate::plan::BLOCK;
+
+fn kind(network: &Network<'_>, layer: usize) -> Triples {
+    network.shape.triples[layer].expect("the layer has triples")
+}
+
+impl GradientsByClass {
+    /// The tuples of a layer's triples.
+    fn tuples<'a>(&'a self, network: &Network<'_>, index: &'a Index, layer: usize) -> Tuples<'a> {
+        let with_pairs = kind(network, layer) == Triples::WithPairs;
+        Tuples {
+            structures: index.group(),
+            objects: index.objects(),
+            distinct: index.distinct(),
+            rows: index.rows(2),
+            row_of: index.row_of(),
+            places: &self.orbits.places,
+            table: self.layers.tables.table(layer),
+            expanded: with_pairs.then(|| self.layers.pairs.as_slice()),
+            features: network.plan.features,
+        }
+    }
+
+    /// Compose at arity 3 and its reduction.
+    pub(super) fn triples(&mut self, network: &Network<'_>, group: Group<'_>, layer: usize) {
+        let plan = network.plan;
+        let (compose, index) = (&plan.layers[layer][3], group.index);
+        let rows = group.rows(2);
+        let columns = plan.features * plan.quantifiers;
+        let mut best = std::mem::take(&mut self.best[layer]);
+        best.reserve(rows * columns);
+        if index.has_triples() {
+            if kind(network, layer) == Triples::WithPairs {
+                self.layers.expand_pairs(network, group, layer);
+            }
+            network.level.run(&ReduceThirds {
+                tuples: self.tuples(network, index, layer),
+                both: plan.quantifiers == 2,
+                best: best.view_mut(columns),
+            });
+        }
+        let column = compose.red_column.expect("triples are reduced");
+        network.level.run(&EndRows {
+            pairs: rows / 2,
+            empty: !index.has_triples(),
+            activate: compose.column.is_none(),
+            features: plan.features,
+            columns,
+            best: best.view(columns),
+            red: self.layers.red[2]
+                .view_mut(plan.red_columns[2])
+                .from(column),
+        });
+        self.best[layer] = best;
+    }
+
+    /// Backward through compose at arity 3 and its reduction.
+    pub(super) fn triples_gradient(
+        &mut self,
+        network: &Network<'_>,
+        index: &Index,
+        layer: usize,
+        gradient: &mut [f32],
+    ) {
+        if !index.has_triples() {
+            return;
+        }
+        let compose = &network.plan.layers[layer][3];
+        let kind = kind(network, layer);
+        let width = 3 * network.plan.features;
+        self.share(network, index, layer);
+        // What the tuples gave to a class of pairs, or to a pair, follows from what they gave to
+        // `d_expanded`.
+        let pairs = match kind {
+            Triples::ByClass => self.layers.classes.pairs(),
+            Triples::WithPairs => index.group_rows(2) / 2,
+        };
+        self.classes_gradient(network, layer, gradient);
+        self.d_bias.zeroed(width);
+        let mut d_expanded = std::mem::take(&mut self.d_expanded);
+        network.level.run(&PairsToPre {
+            pairs,
+            y: None,
+            features: width,
+            d: d_expanded.view_mut(width),
+            d_expanded: None,
+            d_bias: self.d_bias.view_mut(0),
+        });
+        // The bias is in what pairs without position 0 contribute.
+        self.add_bias(compose, gradient);
+        if let Some(map) = &compose.expand {
+            let transposed = &network.transposed[layer][3].expand;
+            let dy = d_expanded.view(width);
+            match kind {
+                Triples::ByClass => {
+                    self.known_gradient(
+                        network,
+                        map,
+                        map.columns.clone(),
+                        transposed,
+                        dy,
+                        gradient,
+                    );
+                }
+                Triples::WithPairs => {
+                    let mut active = std::mem::take(&mut self.active);
+                    let d = &d_expanded.as_slice()[..pairs * 2 * width];
+                    find_active(d, 2 * width, &mut active);
+                    self.pair_map_gradient(network, map, transposed, &active, dy, gradient);
+                    self.active = active;
+                }
+            }
+        }
+        self.d_expanded = d_expanded;
+    }
+
+    /// From the gradients of reductions to those of classes, and, where pairs contribute, of these.
+    fn share(&mut self, network: &Network<'_>, index: &Index, layer: usize) {
+        let plan = network.plan;
+        let compose = &plan.layers[layer][3];
+        let rows = index.group_rows(2);
+        let columns = plan.features * plan.quantifiers;
+        let column = compose.red_column.expect("triples are reduced");
+        self.d_best.reserve(rows * columns);
+        let red = self.layers.red[2].view(plan.red_columns[2]).from(column);
+        network.level.run(&ExtremaGradient {
+            pairs: rows / 2,
+            columns,
+            red: compose.column.is_none().then_some(red),
+            d_red: self.d_red[2].view(plan.red_columns[2]).from(column),
+            d_best: self.d_best.view_mut(columns),
+        });
+        let width = plan.features * SIX;
+        let mut d_slots = std::mem::take(&mut self.d_slots);
+        d_slots.zeroed(self.layers.classes.orbits.len() * width);
+        let expanded = match kind(network, layer) {
+            Triples::WithPairs => rows,
+            Triples::ByClass => 2 * self.layers.classes.pairs(),
+        };
+        let mut d_expanded = std::mem::take(&mut self.d_expanded);
+        d_expanded.zeroed(expanded * 3 * plan.features);
+        let mut values = std::mem::take(&mut self.values);
+        values.reserve(index.objects() * BLOCK);
+        network.level.run(&ThirdsGradient {
+            tuples: self.tuples(network, index, layer),
+            both: plan.quantifiers == 2,
+            best: self.best[layer].view(columns),
+            d_best: self.d_best.view(columns),
+            d_table: d_slots.view_mut(width),
+            d_expanded: d_expanded.view_mut(3 * plan.features),
+            values: values.view_mut(BLOCK),
+        });
+        (self.d_slots, self.d_expanded, self.values) = (d_slots, d_expanded, values);
+    }
+
+    /// From the gradients of slots to the weights, to the triples a layer reads, and to what
+    /// classes of pairs contribute.
+    fn classes_gradient(&mut self, network: &Network<'_>, layer: usize, gradient: &mut [f32]) {
+        let plan = network.plan;
+        let compose = &plan.layers[layer][3];
+        let features = plan.features;
+        let classes = self.layers.classes.orbits.len();
+        let (width, stride) = (features * SIX, plan.own_columns[3] * SIX);
+        let of = &self.layers.tables;
+        let d_own = self.d_coefficients.view_mut(stride);
+        let d_pre = self.d_slots.view_mut(width);
+        let by_class = kind(network, layer) == Triples::ByClass;
+        let d_pairs = (
+            self.d_expanded.view_mut(6 * features),
+            self.layers.classes.pairs(),
+        );
+        let slots = of.slots[layer].view(width);
+        network.level.run(&ClassToPre {
+            classes: &of.members,
+            features,
+            d: d_pre,
+            output: compose
+                .column
+                .map(|column| (slots, d_own.read().from(column * SIX))),
+            d_pairs: by_class.then_some(d_pairs),
+        });
+        let Some(map) = &compose.own else { return };
+        let columns = map.columns.len();
+        let len = columns * SIX * features;
+        self.dw.reserve(len);
+        network.level.run(&ClassWeightGradient {
+            classes,
+            features,
+            from: of.coefficients.view(stride).from(map.columns.start * SIX),
+            columns,
+            d_pre: d_pre.read(),
+            dw: self.dw.view_mut(features),
+        });
+        add_orbit(map, &self.dw.as_slice()[..len], gradient);
+        network.level.run(&ClassInputGradient {
+            classes,
+            features,
+            d_pre: d_pre.read(),
+            weights: &network.transposed[layer][3].orbit,
+            to: d_own.from(map.learned_from * SIX),
+            columns: map.columns.end - map.learned_from,
+        });
+    }
+}
