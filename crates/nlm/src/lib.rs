@@ -60,7 +60,7 @@ mod values_by_class;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
-pub use kernels::product::{multiply_add, transposed_multiply_add};
+pub use kernels::product::{multiply_add, multiply_transposed_add, transposed_multiply_add};
 #[doc(hidden)]
 pub use nlm::Way;
 pub use nlm::{Nlm, Prepared, Workspace};

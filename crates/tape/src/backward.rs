@@ -1,6 +1,6 @@
 //! Derivatives, from the end of the tape to its beginning.
 
-use homing_nlm::{multiply_add, transposed_multiply_add};
+use homing_nlm::{multiply_transposed_add, transposed_multiply_add};
 
 use crate::layout::Matrix;
 use crate::segments::NONE;
@@ -113,9 +113,12 @@ impl Tape<'_> {
             }
             Op::SegmentMax(x, winners) => {
                 let dx = self.slope_of(slopes, *x).unwrap_or_default();
-                for (place, (&row, dy)) in winners.iter().zip(dy).enumerate() {
-                    if row != NONE {
-                        dx[row as usize * columns + place % columns] += dy;
+                let rows = winners.chunks_exact(columns).zip(dy.chunks_exact(columns));
+                for (winners, dy) in rows {
+                    for (column, (&row, dy)) in winners.iter().zip(dy).enumerate() {
+                        if row != NONE {
+                            dx[row as usize * columns + column] += dy;
+                        }
                     }
                 }
             }
@@ -125,18 +128,7 @@ impl Tape<'_> {
             Op::ScaleRows(x, factors) => {
                 self.scaled_rows(*x, *factors, dy, slopes);
             }
-            Op::RowDot(a, b) => {
-                for (&x, other) in [(a, b), (b, a)] {
-                    let columns = self.nodes[x.0].columns;
-                    let Some(dx) = self.slope_of(slopes, x) else {
-                        continue;
-                    };
-                    let other = self.nodes[other.0].values.chunks_exact(columns);
-                    for ((dx, other), &dy) in dx.chunks_exact_mut(columns).zip(other).zip(dy) {
-                        add_scaled(dx, other, dy);
-                    }
-                }
-            }
+            Op::RowDot(a, b) => self.dots(*a, *b, dy, slopes),
             Op::SquaredError(x, targets) => {
                 let dx = self.slope_of(slopes, *x).unwrap_or_default();
                 let values = self.nodes[x.0].values.iter().zip(targets.iter());
@@ -186,20 +178,29 @@ impl Tape<'_> {
         if !self.nodes[x.0].learns {
             return;
         }
-        let simd = self.simd;
-        let mut turned = self.buffers.zeros(weight.range().len());
-        for (i, row) in self.parameters[weight.range()]
-            .chunks_exact(outputs)
-            .enumerate()
-        {
-            for (j, &w) in row.iter().enumerate() {
-                turned[j * inputs + i] = w;
+        let (simd, parameters) = (self.simd, self.parameters);
+        if let Some(dx) = self.slope_of(slopes, x) {
+            let weight = &parameters[weight.range()];
+            multiply_transposed_add(simd, dy, weight, dx, [rows, outputs, inputs]);
+        }
+    }
+
+    fn dots(&mut self, a: Var, b: Var, dy: &[f32], slopes: &mut Slopes) {
+        let columns = self.nodes[a.0].columns;
+        if let Some(da) = self.slope_of(slopes, a) {
+            let b = self.nodes[b.0].values.chunks_exact(columns).cycle();
+            for ((da, b), &dy) in da.chunks_exact_mut(columns).zip(b).zip(dy) {
+                add_scaled(da, b, dy);
             }
         }
-        if let Some(dx) = self.slope_of(slopes, x) {
-            multiply_add(simd, dy, &turned, dx, [rows, outputs, inputs]);
+        if let Some(db) = self.slope_of(slopes, b) {
+            let one = db.len() == columns;
+            let rows = self.nodes[a.0].values.chunks_exact(columns).zip(dy);
+            for (row, (a, &dy)) in rows.enumerate() {
+                let at = if one { 0 } else { row * columns };
+                add_scaled(&mut db[at..][..columns], a, dy);
+            }
         }
-        self.buffers.give(turned);
     }
 
     fn mapped(&mut self, map: Map, x: Var, at: usize, dy: &[f32], slopes: &mut Slopes) {

@@ -53,4 +53,4 @@ pub use chunks::add_up;
 pub use functions::{exp, ln, sigmoid, tanh};
 pub use layout::{Layout, Linear, Matrix, Named};
 pub use segments::{NONE, Segments};
-pub use tape::{Buffers, Tape, Var};
+pub use tape::{Buffers, Tape, Var, dot};

@@ -25,6 +25,11 @@ impl Buffers {
         buffer
     }
 
+    /// Nothing yet.
+    pub(crate) fn empty(&mut self) -> Vec<f32> {
+        self.zeros(0)
+    }
+
     pub(crate) fn give(&mut self, buffer: Vec<f32>) {
         self.0.push(buffer);
     }
@@ -154,14 +159,14 @@ impl<'p> Tape<'p> {
     /// If there are not so many values.
     pub fn input(&mut self, rows: usize, columns: usize, values: &[f32]) -> Var {
         assert_eq!(values.len(), rows * columns, "values of an input");
-        let mut copy = self.buffers.zeros(0);
+        let mut copy = self.buffers.empty();
         copy.extend_from_slice(values);
         self.push(Op::Input, [rows, columns], copy, &[])
     }
 
     /// A matrix of the parameters themselves.
     pub fn parameter(&mut self, matrix: Matrix) -> Var {
-        let mut copy = self.buffers.zeros(0);
+        let mut copy = self.buffers.empty();
         copy.extend_from_slice(&self.parameters[matrix.range()]);
         let shape = [matrix.rows(), matrix.columns()];
         self.push(Op::Parameter(matrix), shape, copy, &[])
@@ -248,14 +253,14 @@ impl<'p> Tape<'p> {
     pub fn add(&mut self, a: Var, b: Var) -> Var {
         let shape = self.shape(a);
         assert_eq!(shape, self.shape(b), "shapes of a sum");
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let pairs = self.value(a).iter().zip(self.value(b));
         out.extend(pairs.map(|(a, b)| a + b));
         self.push(Op::Add(a, b), shape, out, &[a, b])
     }
 
     fn map(&mut self, map: Map, x: Var) -> Var {
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = self.value(x).iter();
         let wide = |f: fn(f64) -> f64| move |&x: &f32| f(f64::from(x)) as f32;
         match map {
@@ -433,7 +438,7 @@ impl<'p> Tape<'p> {
     pub fn log_softmax_pick(&mut self, x: Var, segments: &Segments, picks: Arc<[u32]>) -> Var {
         assert_eq!(self.nodes[x.0].columns, 1, "one column");
         assert_eq!(picks.len(), segments.len(), "one pick a segment");
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = &self.nodes[x.0].values;
         let mut powers = Vec::new();
         for (list, &pick) in segments.iter().zip(picks.iter()) {
@@ -454,7 +459,7 @@ impl<'p> Tape<'p> {
     pub fn scale_rows(&mut self, x: Var, factors: Var) -> Var {
         let [rows, columns] = self.shape(x);
         assert_eq!(self.shape(factors), [rows, 1], "one factor a row");
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let each = self.value(x).chunks_exact(columns).zip(self.value(factors));
         out.extend(each.flat_map(|(row, &factor)| row.iter().map(move |x| x * factor)));
         self.push(
@@ -465,18 +470,20 @@ impl<'p> Tape<'p> {
         )
     }
 
-    /// The dot product of equal rows: `[rows, columns]` twice to `[rows, 1]`.
+    /// The dot product of equal rows, `[rows, columns]` twice to `[rows, 1]`, or of each row of a
+    /// with the one row of b.
     ///
     /// # Panics
     ///
-    /// If the shapes differ.
+    /// If the shapes do not fit.
     pub fn row_dot(&mut self, a: Var, b: Var) -> Var {
         let [rows, columns] = self.shape(a);
-        assert_eq!([rows, columns], self.shape(b), "shapes of a dot product");
-        let mut out = self.buffers.zeros(0);
+        let [others, same] = self.shape(b);
+        assert!(columns == same && (others == rows || others == 1), "shapes");
+        let mut out = self.buffers.empty();
         let both = self.value(a).chunks_exact(columns);
-        let both = both.zip(self.value(b).chunks_exact(columns));
-        out.extend(both.map(|(a, b)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>()));
+        let both = both.zip(self.value(b).chunks_exact(columns).cycle());
+        out.extend(both.map(|(a, b)| dot(a, b)));
         self.push(Op::RowDot(a, b), [rows, 1], out, &[a, b])
     }
 
@@ -486,7 +493,7 @@ impl<'p> Tape<'p> {
     ///
     /// If there are not as many targets as entries.
     pub fn squared_error(&mut self, x: Var, targets: Arc<[f32]>) -> Var {
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = self.value(x);
         assert_eq!(values.len(), targets.len(), "targets");
         out.extend(values.iter().zip(&*targets).map(|(x, t)| (x - t) * (x - t)));
@@ -506,7 +513,7 @@ impl<'p> Tape<'p> {
         advantage: Arc<[f32]>,
         clip: f32,
     ) -> Var {
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = self.value(log);
         assert_eq!(values.len(), old.len(), "probabilities before");
         assert_eq!(values.len(), advantage.len(), "advantages");
@@ -545,6 +552,20 @@ pub(crate) fn softmax(
 
 pub(crate) fn row_of(values: &[f32], columns: usize, row: u32) -> &[f32] {
     &values[row as usize * columns..][..columns]
+}
+
+/// The dot product, in eight chains, so that they can go side by side.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 8];
+    let (eights, rest) = a.as_chunks::<8>();
+    let (others, other_rest) = b.as_chunks::<8>();
+    for (a, b) in eights.iter().zip(others) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest = rest.iter().zip(other_rest).map(|(a, b)| a * b);
+    sums.into_iter().sum::<f32>() + rest.sum::<f32>()
 }
 
 pub(crate) fn add_row(to: &mut [f32], from: &[f32]) {

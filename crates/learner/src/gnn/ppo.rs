@@ -17,9 +17,8 @@ use homing_tape::{AdamL2, Buffers, Segments, Tape, add_up};
 use super::config::GnnConfig;
 use super::draw::{Batch, Drawer};
 use super::episodes::{Episode, Ground, Step, run};
-use super::kinds::Kinds;
 use super::model::{GnnModel, GnnSummary};
-use super::network::Network;
+use super::network::{Index, Network};
 use super::shape::GraphShape;
 use crate::compute::Compute;
 use crate::record::TrainError;
@@ -30,7 +29,7 @@ use crate::teamwork::for_all;
 const IN_STEP: usize = 10;
 
 /// Steps of one chunk of the gradient at the most.
-const CHUNK: usize = 75;
+const CHUNK: usize = 150;
 
 /// What an iteration came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,8 +68,7 @@ pub struct GnnTrainer<'t> {
 
 /// Steps of episodes as the tape takes them.
 pub(super) struct Chunk {
-    kinds: Kinds,
-    batch: Batch,
+    index: Index,
     actions: Segments,
     picks: Arc<[u32]>,
     logs: Arc<[f32]>,
@@ -306,7 +304,7 @@ impl<'t> GnnTrainer<'t> {
         }
         let chunks = for_all(&parts, self.compute.threads, &mut (), |(part, share), _| {
             let shape = &self.network.shape;
-            let mut kinds = Kinds::new(shape.width(1), shape.width(2));
+            let mut kinds = self.network.kinds();
             let mut batch = Batch::default();
             let mut drawer: Option<(usize, Drawer<'_>)> = None;
             for &(ground, step, _) in *part {
@@ -335,8 +333,7 @@ impl<'t> GnnTrainer<'t> {
                     .map(|(_, step, worth)| worth - step.value)
                     .collect(),
                 returns: all.map(|(_, _, worth)| *worth).collect(),
-                kinds,
-                batch,
+                index: Index::new(&kinds, &batch),
                 share: *share,
             })
         });
@@ -391,7 +388,7 @@ impl Chunk {
         tape: &mut Tape<'_>,
         gradient: &mut [f32],
     ) -> Sums {
-        let outputs = network.record(tape, &self.kinds, &self.batch);
+        let outputs = network.record(tape, &self.index);
         let log = tape.log_softmax_pick(outputs.logits, &self.actions, Arc::clone(&self.picks));
         let surrogate = tape.clipped_surrogate(
             log,
