@@ -39,6 +39,7 @@ mod adam;
 mod by_tuple;
 mod classes;
 mod config;
+mod functions;
 mod gradients_by_class;
 mod index;
 mod inputs;
@@ -60,6 +61,7 @@ mod values_by_class;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
+pub use functions::{exp, ln, sigmoid, tanh};
 pub use kernels::product::{multiply_add, multiply_transposed_add, transposed_multiply_add};
 #[doc(hidden)]
 pub use nlm::Way;

@@ -153,7 +153,8 @@ impl Grouped {
         self.order.sort_unstable_by_key(|&x| nodes[x]);
         for x in 0..n {
             let edges = self.edges.list(x);
-            self.sets.resize(self.sets.len().max(edges.len()), Vec::new());
+            self.sets
+                .resize(self.sets.len().max(edges.len()), Vec::new());
             self.sets.iter_mut().for_each(Vec::clear);
             for &y in self.order.iter().filter(|&&y| y != x) {
                 let set = &mut self.sets[self.class_of[x * n + y] as usize];
@@ -276,7 +277,12 @@ impl<'t> Drawer<'t> {
         match place.arity {
             0 => set(&mut bits.globals, stride, 0, at),
             1 => set(&mut bits.nodes, stride, place.x, at),
-            _ => set(&mut bits.edges, stride, place.x * self.objects + place.y, at),
+            _ => set(
+                &mut bits.edges,
+                stride,
+                place.x * self.objects + place.y,
+                at,
+            ),
         }
     }
 
@@ -446,7 +452,11 @@ impl<'t> Drawer<'t> {
                         1 => nodes[x],
                         _ => edges.list(x)[class()],
                     },
-                    ends: if arity == 0 { (0, 0) } else { (nodes[x], nodes[y]) },
+                    ends: if arity == 0 {
+                        (0, 0)
+                    } else {
+                        (nodes[x], nodes[y])
+                    },
                 });
             }
             batch.effects.end();

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use homing_nlm::{Simd, multiply_add};
-use homing_tape::{Linear, Matrix, dot, sigmoid, tanh};
+use homing_nlm::{Simd, multiply_add, sigmoid, tanh};
+use homing_tape::{Linear, Matrix, dot};
 
 use super::draw::{Batch, BatchEffect};
 use super::kinds::{Kinds, Level};
@@ -191,7 +191,8 @@ impl Evaluator {
             old: &tables.old,
             old_dots: &[],
         };
-        let (nodes, graphs) = self.extend_level(&self.kinds.first, inputs, first, &mut tables.first);
+        let (nodes, graphs) =
+            self.extend_level(&self.kinds.first, inputs, first, &mut tables.first);
         self.extend_between(&mut tables, nodes, graphs);
         let inputs = LevelInputs {
             targets: &tables.second_targets,
@@ -227,7 +228,9 @@ impl Evaluator {
         let of_second = Self::parts(second.edge, h)[1];
         self.linear(&edges, of_second, None, &mut tables.edges);
         let rows = edges.chunks_exact(h);
-        tables.edge_dots.extend(rows.map(|row| dot(row, &self.head.edge)));
+        tables
+            .edge_dots
+            .extend(rows.map(|row| dot(row, &self.head.edge)));
     }
 
     /// The rows of a block; gives how many nodes and graphs were known before.
@@ -241,7 +244,9 @@ impl Evaluator {
         let h = self.network.width;
         for set in level.targets.from(tables.targets.len() / h) {
             let from = tables.targets.len();
-            tables.targets.extend_from_slice(row(inputs.targets, h, set[0]));
+            tables
+                .targets
+                .extend_from_slice(row(inputs.targets, h, set[0]));
             for &other in &set[1..] {
                 keep_greater(&mut tables.targets[from..], row(inputs.targets, h, other));
             }
@@ -269,7 +274,9 @@ impl Evaluator {
         for list in level.nodes.from(nodes) {
             let own = row(&tables.views, h, list[0]).iter();
             let sums = own.zip(row(inputs.shared, h, list[1])).map(|(a, b)| a + b);
-            tables.nodes.extend(sums.map(|x| if x > 0.0 { x } else { 0.0 }));
+            tables
+                .nodes
+                .extend(sums.map(|x| if x > 0.0 { x } else { 0.0 }));
             let new = &tables.nodes[tables.nodes.len() - h..];
             let old = list[2] as usize;
             for (role, head) in self.head.nodes.iter().enumerate() {

@@ -233,7 +233,9 @@ mod tests {
             assert_eq!(numbered.list(id), list(at as u32));
             assert_eq!(numbered.id(&list(at as u32)), id);
         }
-        let mut known: Vec<_> = (0..numbered.len()).map(|id| numbered.list(id as u32)).collect();
+        let mut known: Vec<_> = (0..numbered.len())
+            .map(|id| numbered.list(id as u32))
+            .collect();
         known.sort();
         known.dedup();
         assert_eq!(known.len(), numbered.len());

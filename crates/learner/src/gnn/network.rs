@@ -224,9 +224,8 @@ impl Index {
             effects.map(|effect| row(effect).unwrap_or(NONE)).collect()
         };
         let of_arity = |arity: usize| {
-            let place = |adds: bool| {
-                pick(&|e| (e.arity == arity && e.adds == adds).then_some(e.at as u32))
-            };
+            let place =
+                |adds: bool| pick(&|e| (e.arity == arity && e.adds == adds).then_some(e.at as u32));
             let always = pick(&|e| (e.arity == arity).then_some(0));
             [place(true), place(false), always]
         };
@@ -415,7 +414,8 @@ impl Network {
         ];
         // What it has of its predicate, and always.
         let maps = [(head.nullary, last), (head.unary, last), (head.ends, inner)];
-        for ((map, from), [if_added, if_deleted, every]) in maps.into_iter().zip(&index.predicates) {
+        for ((map, from), [if_added, if_deleted, every]) in maps.into_iter().zip(&index.predicates)
+        {
             let weights = tape.parameter(map.predicate);
             let added = tape.row_dot(weights, from);
             let deleted = tape.scale(added, -1.0);

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use homing_nlm::Simd;
+use homing_nlm::{Simd, exp, ln};
 use homing_planner::search::Policy;
 use homing_planner::{ActionId, Estimate, Heuristic, States, Task};
-use homing_tape::{exp, ln};
 
 use super::draw::{Batch, Drawer};
 use super::evaluate::Evaluator;

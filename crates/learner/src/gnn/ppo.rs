@@ -10,9 +10,9 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use homing_nlm::SplitMix64;
+use homing_nlm::{Adam, SplitMix64};
 use homing_planner::Task;
-use homing_tape::{AdamL2, Buffers, Segments, Tape, add_up};
+use homing_tape::{Buffers, Segments, Tape, add_up};
 
 use super::config::GnnConfig;
 use super::draw::{Batch, Drawer};
@@ -59,7 +59,7 @@ pub struct GnnTrainer<'t> {
     pub(super) grounds: Vec<Ground<'t>>,
     network: Arc<Network>,
     pub(super) parameters: Vec<f32>,
-    pub(super) adam: AdamL2,
+    pub(super) adam: Adam,
     pub(super) iteration: u64,
     pub(super) summary: GnnSummary,
     compute: Compute,
@@ -131,7 +131,7 @@ impl<'t> GnnTrainer<'t> {
         }
         let network = Network::new(&shape, config.width);
         let parameters = network.layout.init(&mut SplitMix64::new(seed));
-        let adam = AdamL2::new(parameters.len(), config.learning_rate, config.l2);
+        let adam = Adam::with(parameters.len(), config.learning_rate, config.l2);
         Ok(Self {
             summary: GnnSummary {
                 problems: grounds.len() as u64,
@@ -234,7 +234,7 @@ impl<'t> GnnTrainer<'t> {
         let chunks = self.chunks(&episodes);
         let rate = f64::from(self.config.learning_rate)
             * self.config.decay.powi((self.iteration - 1) as i32);
-        self.adam.adam.learning_rate = rate as f32;
+        self.adam.learning_rate = rate as f32;
         while record.updates < self.config.updates as u64 && steps > 0 && !stop() {
             let sums = self.update(&chunks, stop)?;
             record.updates += 1;

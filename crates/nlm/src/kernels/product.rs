@@ -117,7 +117,13 @@ fn product(
             let (panel, stride) = match b {
                 Right::AsItIs(b) if whole => (&b[from * n + first..], n),
                 _ => {
-                    b.pack([k, n], from..from + depth, first..first + columns, width, &mut packed);
+                    b.pack(
+                        [k, n],
+                        from..from + depth,
+                        first..first + columns,
+                        width,
+                        &mut packed,
+                    );
                     (&packed[..], width)
                 }
             };
