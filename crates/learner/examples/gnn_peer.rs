@@ -62,9 +62,10 @@ fn main() {
     let json = serde_json::json!({ "parameters": probe.parameters(), "graphs": probe.graphs() });
     std::fs::write(out, json.to_string()).expect("it can be written");
     let mut sums = (0.0, 0.0);
-    let evaluation = best(|| sums = probe.evaluate(64));
+    let mut with = probe.evaluation();
+    let evaluation = best(|| sums = probe.evaluate(64, &mut with));
     let alone = best(|| {
-        probe.evaluate(1);
+        probe.evaluate(1, &mut with);
     });
     let gathered = probe.gather();
     let error = probe.update(&gathered);

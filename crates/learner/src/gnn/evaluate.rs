@@ -54,6 +54,42 @@ struct Tables {
     /// By graph of the second block: its value, and what it gives an effect.
     values: Vec<f32>,
     graph_dots: Vec<f32>,
+    // Of a batch, for the memory alone.
+    rows: Vec<f32>,
+    hidden: Vec<f32>,
+}
+
+impl Tables {
+    /// Drops everything; the memory stays.
+    fn clear(&mut self) {
+        let all = [
+            &mut self.targets,
+            &mut self.shared,
+            &mut self.old,
+            &mut self.messages,
+            &mut self.edges,
+            &mut self.edge_dots,
+            &mut self.second_sources,
+            &mut self.second_targets,
+            &mut self.second_shared,
+            &mut self.second_old,
+            &mut self.second_messages,
+            &mut self.second_edge_dots,
+            &mut self.values,
+            &mut self.graph_dots,
+        ];
+        all.into_iter().for_each(Vec::clear);
+        for level in [&mut self.first, &mut self.second] {
+            let all = [
+                &mut level.targets,
+                &mut level.views,
+                &mut level.nodes,
+                &mut level.node_dots,
+                &mut level.graphs,
+            ];
+            all.into_iter().for_each(Vec::clear);
+        }
+    }
 }
 
 /// What is known of a block.
@@ -67,6 +103,8 @@ struct LevelTables {
     /// By node, three numbers: what it gives an effect in each role, both blocks together.
     node_dots: Vec<f32>,
     graphs: Vec<f32>,
+    // Of a batch, for the memory alone.
+    rows: Vec<f32>,
 }
 
 /// The policy's maps with the last one folded in.
@@ -156,8 +194,8 @@ impl Evaluator {
 
     /// Drops all that is known of kinds.
     pub(crate) fn forget(&mut self) {
-        self.kinds = self.network.kinds();
-        self.tables = Tables::default();
+        self.kinds.clear();
+        self.tables.clear();
     }
 
     /// Appends x W + b, or x W, to `out`: `[rows, inputs]` to `[rows, outputs]`.
@@ -220,13 +258,14 @@ impl Evaluator {
         let old = Self::parts(first.global, kinds.graphs.width())[0];
         self.linear(&dense, old, Some(first.global.bias), &mut tables.old);
         let dense = kinds.dense_combinations(tables.edge_dots.len());
-        let mut edges = Vec::new();
-        self.linear(&dense, first.edge.weight, Some(first.edge.bias), &mut edges);
-        relu(&mut edges);
+        let edges = &mut tables.rows;
+        edges.clear();
+        self.linear(&dense, first.edge.weight, Some(first.edge.bias), edges);
+        relu(edges);
         let bias = Some(first.message.bias);
-        self.linear(&edges, of_edge, bias, &mut tables.messages);
+        self.linear(edges, of_edge, bias, &mut tables.messages);
         let of_second = Self::parts(second.edge, h)[1];
-        self.linear(&edges, of_second, None, &mut tables.edges);
+        self.linear(edges, of_second, None, &mut tables.edges);
         let rows = edges.chunks_exact(h);
         tables
             .edge_dots
@@ -251,7 +290,8 @@ impl Evaluator {
                 keep_greater(&mut tables.targets[from..], row(inputs.targets, h, other));
             }
         }
-        let mut greatest = Vec::new();
+        let mut greatest = std::mem::take(&mut tables.rows);
+        greatest.clear();
         for view in level.views.from(tables.views.len() / h) {
             let from = greatest.len();
             greatest.resize(from + h, f32::NEG_INFINITY);
@@ -285,7 +325,8 @@ impl Evaluator {
             }
         }
         let graphs = tables.graphs.len() / h;
-        let mut means = Vec::new();
+        let mut means = greatest;
+        means.clear();
         for list in level.graphs.from(graphs) {
             let from = means.len();
             means.resize(from + h, 0.0);
@@ -303,6 +344,7 @@ impl Evaluator {
         let shape = [to.len() / h, h, h];
         multiply_add(self.simd, &means, of_mean, to, shape);
         relu(to);
+        tables.rows = means;
         (nodes, graphs)
     }
 
@@ -323,7 +365,8 @@ impl Evaluator {
         let bias = Some(maps.global.bias);
         self.linear(rows, old, bias, &mut tables.second_old);
         let known = tables.second_edge_dots.len();
-        let mut edges = Vec::new();
+        let edges = &mut tables.rows;
+        edges.clear();
         for list in self.kinds.second_edges.from(known) {
             let source = row(&tables.second_sources, h, list[0]).iter();
             let old = row(&tables.edges, h, list[1]);
@@ -335,22 +378,24 @@ impl Evaluator {
             tables.second_edge_dots.push(first + second);
         }
         let bias = Some(maps.message.bias);
-        self.linear(&edges, of_edge, bias, &mut tables.second_messages);
+        self.linear(edges, of_edge, bias, &mut tables.second_messages);
     }
 
     /// V of graphs, and what they give effects.
     fn extend_values(&self, tables: &mut Tables, graphs: usize) {
         let h = self.network.width;
-        let mut sums = tables.second.graphs[graphs * h..].to_vec();
+        let (sums, hidden) = (&mut tables.rows, &mut tables.hidden);
+        sums.clear();
+        sums.extend_from_slice(&tables.second.graphs[graphs * h..]);
         let lists = self.kinds.second.graphs.from(graphs);
         for (sum, list) in sums.chunks_exact_mut(h).zip(lists) {
             add(sum, row(&tables.first.graphs, h, list[0]));
             tables.graph_dots.push(dot(sum, &self.head.graph));
         }
         let [first, last] = self.network.value;
-        let mut hidden = Vec::new();
-        self.linear(&sums, first.weight, Some(first.bias), &mut hidden);
-        relu(&mut hidden);
+        hidden.clear();
+        self.linear(sums, first.weight, Some(first.bias), hidden);
+        relu(hidden);
         let (weight, bias) = (self.matrix(last.weight), self.matrix(last.bias)[0]);
         for hidden in hidden.chunks_exact(h) {
             let value = f64::from(dot(hidden, weight) + bias);

@@ -50,6 +50,13 @@ impl Numbered {
         &self.items[self.starts[id] as usize..self.starts[id + 1] as usize]
     }
 
+    /// Drops all lists; their memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.items.clear();
+        self.places.fill(FREE);
+    }
+
     /// The lists from this number on.
     pub(crate) fn from(&self, first: usize) -> impl Iterator<Item = &[u32]> {
         (first..self.len()).map(|id| self.list(id as u32))
@@ -165,6 +172,14 @@ pub(crate) struct Level {
 }
 
 impl Level {
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.classes.clear();
+        self.views.clear();
+        self.nodes.clear();
+        self.graphs.clear();
+    }
+
     /// How many rows of the network's width this takes.
     fn rows(&self) -> usize {
         let lists = [&self.targets, &self.views, &self.nodes, &self.graphs];
@@ -201,6 +216,17 @@ impl Kinds {
             second_edges: Numbered::default(),
             second: Level::default(),
         }
+    }
+
+    /// Drops everything; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.sets.clear();
+        self.edges.sets.clear();
+        self.graphs.sets.clear();
+        self.combinations.clear();
+        self.first.clear();
+        self.second_edges.clear();
+        self.second.clear();
     }
 
     /// How many rows of the network's width all of it takes, about.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::draw::{Batch, Drawer};
-use super::episodes::Step;
+use super::episodes::{Ground, Step};
 use super::evaluate::Evaluator;
 use super::kinds::{append_dense, words};
 use super::ppo::GnnTrainer;
@@ -140,33 +140,52 @@ impl<'a, 't> Probe<'a, 't> {
         error.value_error / self.steps.len() as f64
     }
 
-    /// The network on all states without a tape, `at_once` at a time; the sum of the values and
-    /// that of the logits. Drawing is part of it.
-    pub fn evaluate(&self, at_once: usize) -> (f64, f64) {
+    /// What [`evaluate`](Self::evaluate) needs, made once, as for a search.
+    pub fn evaluation(&self) -> Evaluation<'t> {
         let network = self.trainer.network();
         let parameters = self.trainer.parameters.as_slice().into();
         let simd = self.trainer.compute().simd;
-        let mut evaluator = Evaluator::new(Arc::clone(network), parameters, simd);
-        let mut batch = Batch::default();
+        let drawer = |ground: &Ground<'t>| {
+            Drawer::new(ground.task, &network.shape).expect("it was read before")
+        };
+        Evaluation {
+            evaluator: Evaluator::new(Arc::clone(network), parameters, simd),
+            drawers: self.trainer.grounds.iter().map(drawer).collect(),
+            batch: Batch::default(),
+        }
+    }
+
+    /// The network on all states without a tape, `at_once` at a time; the sum of the values and
+    /// that of the logits. Drawing is part of it; nothing is known of any state at the start.
+    pub fn evaluate(&self, at_once: usize, with: &mut Evaluation<'t>) -> (f64, f64) {
+        let Evaluation {
+            evaluator,
+            drawers,
+            batch,
+        } = with;
+        evaluator.forget();
         let (mut logits, mut values) = (Vec::new(), Vec::new());
         let mut sums = (0.0, 0.0);
-        let mut drawers: std::collections::HashMap<usize, Drawer<'_>> = Default::default();
         for some in self.steps.chunks(at_once) {
-            evaluator.begin(&mut batch);
+            evaluator.begin(batch);
             for (ground, step, _) in some {
-                let drawer = drawers.entry(*ground).or_insert_with(|| {
-                    let task = self.trainer.grounds[*ground].task;
-                    Drawer::new(task, &network.shape).expect("it was read before")
-                });
                 let kinds = &mut evaluator.kinds;
-                drawer.draw(&step.before, &step.state, &step.actions, kinds, &mut batch);
+                drawers[*ground].draw(&step.before, &step.state, &step.actions, kinds, batch);
             }
-            evaluator.evaluate(&batch, &mut logits, &mut values);
+            evaluator.evaluate(batch, &mut logits, &mut values);
             sums.0 += values.iter().map(|&x| f64::from(x)).sum::<f64>();
             sums.1 += logits.iter().map(|&x| f64::from(x)).sum::<f64>();
         }
         sums
     }
+}
+
+/// The network and what draws for it.
+pub struct Evaluation<'t> {
+    evaluator: Evaluator,
+    /// By problem.
+    drawers: Vec<Drawer<'t>>,
+    batch: Batch,
 }
 
 /// States drawn for the tape.
