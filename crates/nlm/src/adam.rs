@@ -14,6 +14,9 @@ pub struct Adam {
     pub beta2: f32,
     /// Added to the root of the second moment (ε).
     pub epsilon: f32,
+    /// An L2 penalty as PyTorch's `weight_decay` has it: so many times the parameter is part of the
+    /// gradient. Usually 0.
+    pub l2: f32,
     steps: u32,
     first: Vec<f32>,
     second: Vec<f32>,
@@ -27,9 +30,19 @@ impl Adam {
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
+            l2: 0.0,
             steps: 0,
             first: vec![0.0; parameters],
             second: vec![0.0; parameters],
+        }
+    }
+
+    /// The same with another learning rate, and a penalty.
+    pub fn with(parameters: usize, learning_rate: f32, l2: f32) -> Self {
+        Self {
+            learning_rate,
+            l2,
+            ..Self::new(parameters)
         }
     }
 
@@ -70,9 +83,10 @@ impl Adam {
         let scale = (f64::from(self.learning_rate) / correct1) as f32;
         let root = (1.0 / correct2.sqrt()) as f32;
         let (b1, b2, epsilon) = (self.beta1, self.beta2, self.epsilon);
-        let (keep1, keep2) = (1.0 - b1, 1.0 - b2);
+        let (keep1, keep2, l2) = (1.0 - b1, 1.0 - b2, self.l2);
         let moments = self.first.iter_mut().zip(&mut self.second);
         for ((p, &g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
+            let g = g + l2 * *p;
             *m = b1 * *m + keep1 * g;
             *v = b2 * *v + keep2 * g * g;
             *p -= scale * *m / (v.sqrt() * root + epsilon);
@@ -122,5 +136,15 @@ mod tests {
         a.step(&mut p, &[0.3, 0.2]);
         b.step(&mut q, &[0.3, 0.2]);
         assert_eq!(p, q);
+    }
+
+    #[test]
+    fn the_penalty_alone_draws_to_zero() {
+        let mut adam = Adam::with(2, 0.01, 0.1);
+        let mut parameters = [0.5, -0.5];
+        for _ in 0..200 {
+            adam.step(&mut parameters, &[0.0, 0.0]);
+        }
+        assert!(parameters.iter().all(|p| p.abs() < 0.05), "{parameters:?}");
     }
 }

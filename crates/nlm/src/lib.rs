@@ -40,6 +40,7 @@ mod by_class;
 mod by_tuple;
 mod classes;
 mod config;
+mod functions;
 mod index;
 mod inputs;
 mod interner;
@@ -60,7 +61,8 @@ mod twins;
 
 pub use adam::Adam;
 pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
-pub use kernels::product::{multiply_add, transposed_multiply_add};
+pub use functions::{exp, ln, sigmoid, tanh};
+pub use kernels::product::{multiply_add, multiply_transposed_add, transposed_multiply_add};
 #[doc(hidden)]
 pub use nlm::Way;
 pub use nlm::{Nlm, Prepared, Workspace};

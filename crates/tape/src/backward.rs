@@ -1,10 +1,10 @@
 //! Derivatives, from the end of the tape to its beginning.
 
-use homing_nlm::{multiply_add, transposed_multiply_add};
+use homing_nlm::{multiply_transposed_add, transposed_multiply_add};
 
 use crate::layout::Matrix;
 use crate::segments::NONE;
-use crate::tape::{Map, Onto, Op, Tape, Var, add_row, row_of, softmax, surrogates};
+use crate::tape::{Map, Onto, Op, Tape, Var, add_row, share_of, softmax, surrogates};
 
 /// The derivatives by each matrix of the tape; empty where nothing has come yet.
 struct Slopes(Vec<Vec<f32>>);
@@ -12,10 +12,6 @@ struct Slopes(Vec<Vec<f32>>);
 impl Tape<'_> {
     /// Adds to `gradient` the derivative, by each parameter, of the sum over `outputs` of the sum
     /// of all its entries times its weight.
-    ///
-    /// # Panics
-    ///
-    /// If the gradient has not the length of the parameters.
     pub fn backward(&mut self, outputs: &[(Var, f32)], gradient: &mut [f32]) {
         assert_eq!(gradient.len(), self.parameters.len(), "the gradient");
         let mut slopes = Slopes(vec![Vec::new(); self.nodes.len()]);
@@ -94,18 +90,10 @@ impl Tape<'_> {
                     }
                 }
             }
-            Op::SegmentSum(x, segments) => {
+            Op::SegmentSum(x, segments, mean) => {
                 let dx = self.slope_of(slopes, *x).unwrap_or_default();
                 for (dy, rows) in dy.chunks_exact(columns).zip(segments.iter()) {
-                    for &row in rows {
-                        add_row(&mut dx[row as usize * columns..][..columns], dy);
-                    }
-                }
-            }
-            Op::SegmentMean(x, segments) => {
-                let dx = self.slope_of(slopes, *x).unwrap_or_default();
-                for (dy, rows) in dy.chunks_exact(columns).zip(segments.iter()) {
-                    let share = 1.0 / rows.len().max(1) as f32;
+                    let share = if *mean { share_of(rows) } else { 1.0 };
                     for &row in rows {
                         add_scaled(&mut dx[row as usize * columns..][..columns], dy, share);
                     }
@@ -113,30 +101,29 @@ impl Tape<'_> {
             }
             Op::SegmentMax(x, winners) => {
                 let dx = self.slope_of(slopes, *x).unwrap_or_default();
-                for (place, (&row, dy)) in winners.iter().zip(dy).enumerate() {
-                    if row != NONE {
-                        dx[row as usize * columns + place % columns] += dy;
+                let rows = winners.chunks_exact(columns).zip(dy.chunks_exact(columns));
+                for (winners, dy) in rows {
+                    for (column, (&row, dy)) in winners.iter().zip(dy).enumerate() {
+                        if row != NONE {
+                            dx[row as usize * columns + column] += dy;
+                        }
                     }
                 }
             }
-            Op::SegmentSoftmax(..) | Op::LogSoftmaxPick(..) => {
-                self.softmaxes(&op, at, dy, slopes);
-            }
-            Op::ScaleRows(x, factors) => {
-                self.scaled_rows(*x, *factors, dy, slopes);
-            }
-            Op::RowDot(a, b) => {
-                for (&x, other) in [(a, b), (b, a)] {
-                    let columns = self.nodes[x.0].columns;
-                    let Some(dx) = self.slope_of(slopes, x) else {
-                        continue;
-                    };
-                    let other = self.nodes[other.0].values.chunks_exact(columns);
-                    for ((dx, other), &dy) in dx.chunks_exact_mut(columns).zip(other).zip(dy) {
-                        add_scaled(dx, other, dy);
+            Op::LogSoftmaxPick(x, segments, picks) => {
+                let dx = self.slope_of(slopes, *x).unwrap_or_default();
+                let values = &self.nodes[x.0].values;
+                let mut powers = Vec::new();
+                for ((list, &pick), &dy) in segments.iter().zip(picks.iter()).zip(dy) {
+                    let all = list.iter().map(|&row| values[row as usize]);
+                    let total = softmax(all, &mut powers).1;
+                    for (row, power) in list.iter().zip(&powers) {
+                        dx[*row as usize] -= dy * (power / total) as f32;
                     }
+                    dx[list[pick as usize] as usize] += dy;
                 }
             }
+            Op::RowDot(a, b) => self.dots(*a, *b, dy, slopes),
             Op::SquaredError(x, targets) => {
                 let dx = self.slope_of(slopes, *x).unwrap_or_default();
                 let values = self.nodes[x.0].values.iter().zip(targets.iter());
@@ -144,12 +131,7 @@ impl Tape<'_> {
                     *dx += 2.0 * (x - target) * dy;
                 }
             }
-            Op::ClippedSurrogate {
-                log,
-                old,
-                advantage,
-                clip,
-            } => {
+            Op::ClippedSurrogate(log, old, advantage, clip) => {
                 let dx = self.slope_of(slopes, *log).unwrap_or_default();
                 let values = self.nodes[log.0].values.iter();
                 let data = values.zip(old.iter()).zip(advantage.iter());
@@ -186,20 +168,29 @@ impl Tape<'_> {
         if !self.nodes[x.0].learns {
             return;
         }
-        let simd = self.simd;
-        let mut turned = self.buffers.zeros(weight.range().len());
-        for (i, row) in self.parameters[weight.range()]
-            .chunks_exact(outputs)
-            .enumerate()
-        {
-            for (j, &w) in row.iter().enumerate() {
-                turned[j * inputs + i] = w;
+        let (simd, parameters) = (self.simd, self.parameters);
+        if let Some(dx) = self.slope_of(slopes, x) {
+            let weight = &parameters[weight.range()];
+            multiply_transposed_add(simd, dy, weight, dx, [rows, outputs, inputs]);
+        }
+    }
+
+    fn dots(&mut self, a: Var, b: Var, dy: &[f32], slopes: &mut Slopes) {
+        let columns = self.nodes[a.0].columns;
+        if let Some(da) = self.slope_of(slopes, a) {
+            let b = self.nodes[b.0].values.chunks_exact(columns).cycle();
+            for ((da, b), &dy) in da.chunks_exact_mut(columns).zip(b).zip(dy) {
+                add_scaled(da, b, dy);
             }
         }
-        if let Some(dx) = self.slope_of(slopes, x) {
-            multiply_add(simd, dy, &turned, dx, [rows, outputs, inputs]);
+        if let Some(db) = self.slope_of(slopes, b) {
+            let one = db.len() == columns;
+            let rows = self.nodes[a.0].values.chunks_exact(columns).zip(dy);
+            for (row, (a, &dy)) in rows.enumerate() {
+                let at = if one { 0 } else { row * columns };
+                add_scaled(&mut db[at..][..columns], a, dy);
+            }
         }
-        self.buffers.give(turned);
     }
 
     fn mapped(&mut self, map: Map, x: Var, at: usize, dy: &[f32], slopes: &mut Slopes) {
@@ -212,59 +203,7 @@ impl Tape<'_> {
             }
             Map::Tanh => all.for_each(|((dx, dy), (_, y))| *dx += dy * (1.0 - y * y)),
             Map::Sigmoid => all.for_each(|((dx, dy), (_, y))| *dx += dy * y * (1.0 - y)),
-            Map::Exp => all.for_each(|((dx, dy), (_, y))| *dx += dy * y),
-            Map::Ln => all.for_each(|((dx, dy), (x, _))| *dx += dy / x),
             Map::Scale(factor) => all.for_each(|((dx, dy), _)| *dx += factor * dy),
-        }
-    }
-
-    fn softmaxes(&mut self, op: &Op, at: usize, dy: &[f32], slopes: &mut Slopes) {
-        match op {
-            Op::SegmentSoftmax(x, segments) => {
-                let columns = self.nodes[at].columns;
-                let dx = self.slope_of(slopes, *x).unwrap_or_default();
-                let y = &self.nodes[at].values;
-                for list in segments.iter() {
-                    for column in 0..columns {
-                        let at = |row: &u32| *row as usize * columns + column;
-                        let mean: f32 = list.iter().map(|row| y[at(row)] * dy[at(row)]).sum();
-                        for row in list {
-                            dx[at(row)] += y[at(row)] * (dy[at(row)] - mean);
-                        }
-                    }
-                }
-            }
-            Op::LogSoftmaxPick(x, segments, picks) => {
-                let dx = self.slope_of(slopes, *x).unwrap_or_default();
-                let values = &self.nodes[x.0].values;
-                let mut powers = Vec::new();
-                for ((list, &pick), &dy) in segments.iter().zip(picks.iter()).zip(dy) {
-                    let all = list.iter().map(|&row| values[row as usize]);
-                    let total = softmax(all, &mut powers).1;
-                    for (row, power) in list.iter().zip(&powers) {
-                        dx[*row as usize] -= dy * (power / total) as f32;
-                    }
-                    dx[list[pick as usize] as usize] += dy;
-                }
-            }
-            _ => unreachable!("the two softmaxes"),
-        }
-    }
-
-    fn scaled_rows(&mut self, x: Var, factors: Var, dy: &[f32], slopes: &mut Slopes) {
-        let columns = self.nodes[x.0].columns;
-        if let Some(dx) = self.slope_of(slopes, x) {
-            let rows = dx.chunks_exact_mut(columns).zip(dy.chunks_exact(columns));
-            for ((dx, dy), &factor) in rows.zip(&self.nodes[factors.0].values) {
-                add_scaled(dx, dy, factor);
-            }
-        }
-        if let Some(df) = self.slope_of(slopes, factors) {
-            let values = &self.nodes[x.0].values;
-            for (row, (df, dy)) in df.iter_mut().zip(dy.chunks_exact(columns)).enumerate() {
-                let x = row_of(values, columns, row as u32);
-                *df += x.iter().zip(dy).map(|(x, dy)| x * dy).sum::<f32>();
-            }
         }
     }
 }

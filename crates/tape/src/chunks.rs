@@ -17,11 +17,7 @@ struct Waiting<'g, R> {
 /// Adds the gradients of `chunks` chunks to `gradient`, in the order of chunks, whichever is
 /// finished first; gives the results in that order too. `work` is told which chunk it is, adds its
 /// gradient to a buffer of zeros, and may use the buffers of its thread. There are as many threads
-/// as there are `buffers`.
-///
-/// # Panics
-///
-/// If there are no buffers, or the work panics.
+/// as there are `buffers`, of which there must be some.
 pub fn add_up<R: Send>(
     chunks: usize,
     buffers: &mut [Buffers],
@@ -74,28 +70,4 @@ pub fn add_up<R: Send>(
     results
         .map(|result| result.expect("every chunk was done"))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_change_no_bit() {
-        let sum = |threads: usize| {
-            let mut buffers: Vec<Buffers> = (0..threads).map(|_| Buffers::default()).collect();
-            let mut gradient = vec![0.0; 100];
-            let results = add_up(37, &mut buffers, &mut gradient, |chunk, _, gradient| {
-                for (i, x) in gradient.iter_mut().enumerate() {
-                    *x = 1.0 / (1.0 + chunk as f32 * 7.3 + i as f32);
-                }
-                chunk * 2
-            });
-            assert_eq!(results, (0..37).map(|i| i * 2).collect::<Vec<_>>());
-            gradient
-        };
-        let one = sum(1);
-        assert!([2, 3, 8].into_iter().all(|threads| sum(threads) == one));
-        assert_eq!(sum(2).len(), 100);
-    }
 }

@@ -29,11 +29,7 @@ impl Matrix {
         self.start..self.start + self.rows * self.columns
     }
 
-    /// Some of its rows: the weights of one input of several.
-    ///
-    /// # Panics
-    ///
-    /// If it has no such rows.
+    /// Some of its rows: the weights of one input of several. Panics if it has no such rows.
     pub fn part(self, rows: Range<usize>) -> Self {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows");
         Self {
@@ -122,25 +118,5 @@ impl Layout {
             buffer.extend(range.map(|_| (bound * (2.0 * random.unit() - 1.0)) as f32));
         }
         buffer
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_start_is_seeded_and_within_its_bound() {
-        let mut layout = Layout::default();
-        let map = layout.linear("map", 100, 50);
-        assert_eq!(layout.len(), 5_050);
-        assert_eq!(map.weight.part(10..30).range(), 500..1_500);
-        let start = layout.init(&mut SplitMix64::new(3));
-        assert_eq!(start, layout.init(&mut SplitMix64::new(3)));
-        assert_ne!(start, layout.init(&mut SplitMix64::new(4)));
-        assert!(start.iter().all(|x| x.abs() <= 0.1));
-        let variance = start.iter().map(|x| x * x).sum::<f32>() / 5_050.0;
-        // That of a uniform number is a third of the square of its bound.
-        assert!((variance - 0.01 / 3.0).abs() < 2e-4, "{variance}");
     }
 }

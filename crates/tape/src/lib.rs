@@ -3,7 +3,7 @@
 //! A [`Tape`] computes as it records: each operation gives a [`Var`], a matrix of rows and columns
 //! whose values are there at once. [`Tape::backward`] then walks the record from its end and adds
 //! up the derivatives by every parameter. What a network learns lies in one flat buffer, cut into
-//! named matrices by a [`Layout`]; [`AdamL2`] moves it.
+//! named matrices by a [`Layout`]; [`Adam`](homing_nlm::Adam) moves it.
 //!
 //! Rows of all graphs of a batch lie in one matrix, and [`Segments`] say which rows belong
 //! together. Every sum has one order, given by the shapes alone; [`add_up`] shares chunks of a
@@ -13,15 +13,15 @@
 //! Nothing here knows what the numbers mean.
 //!
 //! ```
-//! use homing_nlm::{Simd, SplitMix64};
-//! use homing_tape::{AdamL2, Buffers, Layout, Tape};
+//! use homing_nlm::{Adam, Simd, SplitMix64};
+//! use homing_tape::{Buffers, Layout, Tape};
 //!
 //! // y = b + w tanh(c + v x), to fit y = x² at a few points.
 //! let mut layout = Layout::default();
 //! let hidden = layout.linear("hidden", 1, 8);
 //! let output = layout.linear("output", 8, 1);
 //! let mut parameters = layout.init(&mut SplitMix64::new(1));
-//! let mut adam = AdamL2::new(layout.len(), 0.01, 0.0);
+//! let mut adam = Adam::with(layout.len(), 0.01, 0.0);
 //! let points = [-1.0, -0.5, 0.0, 0.5, 1.0_f32];
 //! let targets: Vec<f32> = points.iter().map(|x| x * x).collect();
 //! let mut error = 0.0;
@@ -40,17 +40,13 @@
 //! assert!(error < 0.01, "{error}");
 //! ```
 
-mod adam;
 mod backward;
 mod chunks;
-mod functions;
 mod layout;
 mod segments;
 mod tape;
 
-pub use adam::AdamL2;
 pub use chunks::add_up;
-pub use functions::{exp, ln, sigmoid, tanh};
 pub use layout::{Layout, Linear, Matrix, Named};
 pub use segments::{NONE, Segments};
-pub use tape::{Buffers, Tape, Var};
+pub use tape::{Buffers, Tape, Var, dot};

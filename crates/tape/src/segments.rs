@@ -26,11 +26,8 @@ impl Segments {
         }
     }
 
-    /// From where each segment starts in `rows`, and its end: one number more than segments.
-    ///
-    /// # Panics
-    ///
-    /// If the starts do not ascend from 0 to the number of rows.
+    /// From where each segment starts in `rows`, and its end: one number more than segments. Panics if
+    /// the starts do not ascend from 0 to the number of rows.
     pub fn new(starts: Vec<u32>, rows: Vec<u32>) -> Self {
         assert_eq!(starts.first(), Some(&0), "the first start");
         assert!(starts.is_sorted(), "starts ascend");
@@ -65,35 +62,10 @@ impl Segments {
         self.len() == 0
     }
 
-    /// How many entries all lists have together.
-    pub fn entries(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The rows of a segment.
-    pub fn segment(&self, segment: usize) -> &[u32] {
-        &self.rows[self.starts[segment] as usize..self.starts[segment + 1] as usize]
-    }
-
     /// The lists, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         self.starts
             .windows(2)
             .map(|ends| &self.rows[ends[0] as usize..ends[1] as usize])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ways_to_make_them_agree() {
-        let lists: [&[u32]; 3] = [&[0, 1], &[], &[2]];
-        let segments = Segments::from_lists(lists);
-        assert_eq!(segments, Segments::of_sizes([2, 0, 1]));
-        assert_eq!(segments, Segments::new(vec![0, 2, 2, 3], vec![0, 1, 2]));
-        assert_eq!(segments.iter().collect::<Vec<_>>(), lists);
-        assert_eq!((segments.len(), segments.segment(2)), (3, &[2][..]));
     }
 }

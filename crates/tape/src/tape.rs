@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use homing_nlm::{Simd, multiply_add};
+use homing_nlm::{Simd, exp, ln, multiply_add, sigmoid, tanh};
 
-use crate::functions::{exp, ln, sigmoid, tanh};
 use crate::layout::{Layout, Linear, Matrix};
 use crate::segments::{NONE, Segments};
 
@@ -25,6 +24,11 @@ impl Buffers {
         buffer
     }
 
+    /// Nothing yet.
+    pub(crate) fn empty(&mut self) -> Vec<f32> {
+        self.zeros(0)
+    }
+
     pub(crate) fn give(&mut self, buffer: Vec<f32>) {
         self.0.push(buffer);
     }
@@ -37,8 +41,6 @@ pub(crate) enum Map {
     LeakyRelu(f32),
     Tanh,
     Sigmoid,
-    Exp,
-    Ln,
     Scale(f32),
 }
 
@@ -63,21 +65,15 @@ pub(crate) enum Op {
     Map(Map, Var),
     /// The sum of one row of each part, onto a matrix.
     GatherSum(Vec<(Var, Arc<[u32]>)>, Option<Var>),
-    SegmentSum(Var, Segments),
-    SegmentMean(Var, Segments),
+    /// Or their means.
+    SegmentSum(Var, Segments, bool),
     /// With the row that gave each entry.
     SegmentMax(Var, Vec<u32>),
-    SegmentSoftmax(Var, Segments),
     LogSoftmaxPick(Var, Segments, Arc<[u32]>),
-    ScaleRows(Var, Var),
     RowDot(Var, Var),
     SquaredError(Var, Arc<[f32]>),
-    ClippedSurrogate {
-        log: Var,
-        old: Arc<[f32]>,
-        advantage: Arc<[f32]>,
-        clip: f32,
-    },
+    /// With the logarithms before, the advantages, and the clip.
+    ClippedSurrogate(Var, Arc<[f32]>, Arc<[f32]>, f32),
 }
 
 #[derive(Debug)]
@@ -90,7 +86,8 @@ pub(crate) struct Node {
     pub(crate) learns: bool,
 }
 
-/// A record of operations and their values.
+/// A record of operations and their values. An operation panics where the shapes of what it is given
+/// do not fit.
 #[derive(Debug)]
 pub struct Tape<'p> {
     pub(crate) parameters: &'p [f32],
@@ -101,10 +98,6 @@ pub struct Tape<'p> {
 
 impl<'p> Tape<'p> {
     /// An empty tape over the parameters of a layout, with memory from earlier ones.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many parameters as in the layout.
     pub fn new(layout: &Layout, parameters: &'p [f32], simd: Simd, buffers: Buffers) -> Self {
         assert_eq!(parameters.len(), layout.len(), "parameters of the layout");
         Self {
@@ -148,20 +141,16 @@ impl<'p> Tape<'p> {
     }
 
     /// A matrix of data, `[rows, columns]`.
-    ///
-    /// # Panics
-    ///
-    /// If there are not so many values.
     pub fn input(&mut self, rows: usize, columns: usize, values: &[f32]) -> Var {
         assert_eq!(values.len(), rows * columns, "values of an input");
-        let mut copy = self.buffers.zeros(0);
+        let mut copy = self.buffers.empty();
         copy.extend_from_slice(values);
         self.push(Op::Input, [rows, columns], copy, &[])
     }
 
     /// A matrix of the parameters themselves.
     pub fn parameter(&mut self, matrix: Matrix) -> Var {
-        let mut copy = self.buffers.zeros(0);
+        let mut copy = self.buffers.empty();
         copy.extend_from_slice(&self.parameters[matrix.range()]);
         let shape = [matrix.rows(), matrix.columns()];
         self.push(Op::Parameter(matrix), shape, copy, &[])
@@ -169,10 +158,6 @@ impl<'p> Tape<'p> {
 
     /// [x₁, x₂, ...] W + b, the inputs side by side: `[rows, inputs]` each to `[rows, outputs]`.
     /// Each input is multiplied by its own rows of W, so that they are never put together.
-    ///
-    /// # Panics
-    ///
-    /// If the inputs' columns are not together the rows of W.
     pub fn linear(&mut self, map: Linear, inputs: &[Var]) -> Var {
         let mut from = 0;
         let parts: Vec<(Var, Matrix)> = inputs
@@ -190,19 +175,11 @@ impl<'p> Tape<'p> {
 
     /// x₁ W₁ + x₂ W₂ + ... + b: `[rows, inputs]` each, and its `[inputs, outputs]`, to
     /// `[rows, outputs]`.
-    ///
-    /// # Panics
-    ///
-    /// If there is no part, or shapes do not fit.
     pub fn linear_parts(&mut self, parts: &[(Var, Matrix)], bias: Option<Matrix>) -> Var {
         self.linear_from(parts, bias.map_or(Onto::Zeros, Onto::Bias))
     }
 
     /// s + x₁ W₁ + x₂ W₂ + ...: the same added to what is there, `[rows, outputs]`.
-    ///
-    /// # Panics
-    ///
-    /// If there is no part, or shapes do not fit.
     pub fn linear_onto(&mut self, sum: Var, parts: &[(Var, Matrix)]) -> Var {
         self.linear_from(parts, Onto::Sum(sum))
     }
@@ -241,21 +218,17 @@ impl<'p> Tape<'p> {
     }
 
     /// a + b, of one shape.
-    ///
-    /// # Panics
-    ///
-    /// If the shapes differ.
     pub fn add(&mut self, a: Var, b: Var) -> Var {
         let shape = self.shape(a);
         assert_eq!(shape, self.shape(b), "shapes of a sum");
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let pairs = self.value(a).iter().zip(self.value(b));
         out.extend(pairs.map(|(a, b)| a + b));
         self.push(Op::Add(a, b), shape, out, &[a, b])
     }
 
     fn map(&mut self, map: Map, x: Var) -> Var {
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = self.value(x).iter();
         let wide = |f: fn(f64) -> f64| move |&x: &f32| f(f64::from(x)) as f32;
         match map {
@@ -264,8 +237,6 @@ impl<'p> Tape<'p> {
             }
             Map::Tanh => out.extend(values.map(wide(tanh))),
             Map::Sigmoid => out.extend(values.map(wide(sigmoid))),
-            Map::Exp => out.extend(values.map(wide(exp))),
-            Map::Ln => out.extend(values.map(wide(ln))),
             Map::Scale(factor) => out.extend(values.map(|x| factor * x)),
         }
         self.push(Op::Map(map, x), self.shape(x), out, &[x])
@@ -291,16 +262,6 @@ impl<'p> Tape<'p> {
         self.map(Map::Sigmoid, x)
     }
 
-    /// e to the x.
-    pub fn exp(&mut self, x: Var) -> Var {
-        self.map(Map::Exp, x)
-    }
-
-    /// The natural logarithm of positive entries.
-    pub fn ln(&mut self, x: Var) -> Var {
-        self.map(Map::Ln, x)
-    }
-
     /// `factor` x.
     pub fn scale(&mut self, x: Var, factor: f32) -> Var {
         self.map(Map::Scale(factor), x)
@@ -312,19 +273,11 @@ impl<'p> Tape<'p> {
     }
 
     /// As row i the sum over parts of row `index[i]` of each; [`NONE`] adds nothing.
-    ///
-    /// # Panics
-    ///
-    /// If there is no part, or columns or numbers of indices differ.
     pub fn gather_sum(&mut self, parts: &[(Var, Arc<[u32]>)]) -> Var {
         self.gather_from(parts, None)
     }
 
     /// The same added to what is there.
-    ///
-    /// # Panics
-    ///
-    /// If there is no part, or shapes do not fit.
     pub fn gather_onto(&mut self, sum: Var, parts: &[(Var, Arc<[u32]>)]) -> Var {
         self.gather_from(parts, Some(sum))
     }
@@ -353,24 +306,15 @@ impl<'p> Tape<'p> {
     /// The sum of each segment's rows, in the order of its list; zeros for none:
     /// `[rows, columns]` to `[segments, columns]`.
     pub fn segment_sum(&mut self, x: Var, segments: &Segments) -> Var {
-        let out = self.sums(x, segments);
-        let shape = [segments.len(), self.nodes[x.0].columns];
-        self.push(Op::SegmentSum(x, segments.clone()), shape, out, &[x])
+        self.sums(x, segments, false)
     }
 
     /// The mean of each segment's rows; zeros for none.
     pub fn segment_mean(&mut self, x: Var, segments: &Segments) -> Var {
-        let mut out = self.sums(x, segments);
-        let columns = self.nodes[x.0].columns;
-        for (to, rows) in out.chunks_exact_mut(columns).zip(segments.iter()) {
-            let share = 1.0 / rows.len().max(1) as f32;
-            to.iter_mut().for_each(|x| *x *= share);
-        }
-        let shape = [segments.len(), columns];
-        self.push(Op::SegmentMean(x, segments.clone()), shape, out, &[x])
+        self.sums(x, segments, true)
     }
 
-    fn sums(&mut self, x: Var, segments: &Segments) -> Vec<f32> {
+    fn sums(&mut self, x: Var, segments: &Segments, mean: bool) -> Var {
         let columns = self.nodes[x.0].columns;
         let mut out = self.buffers.zeros(segments.len() * columns);
         let values = &self.nodes[x.0].values;
@@ -378,8 +322,13 @@ impl<'p> Tape<'p> {
             for &row in rows {
                 add_row(to, row_of(values, columns, row));
             }
+            if mean {
+                let share = share_of(rows);
+                to.iter_mut().for_each(|x| *x *= share);
+            }
         }
-        out
+        let shape = [segments.len(), columns];
+        self.push(Op::SegmentSum(x, segments.clone(), mean), shape, out, &[x])
     }
 
     /// The greatest entry of each column among a segment's rows; zeros for none. The derivative
@@ -404,36 +353,12 @@ impl<'p> Tape<'p> {
         self.push(Op::SegmentMax(x, winners), shape, out, &[x])
     }
 
-    /// exp(x) over the sum of exp(x) in the segment, column by column, in the place of each row. No
-    /// row may be in two segments; one in none gets 0.
-    pub fn segment_softmax(&mut self, x: Var, segments: &Segments) -> Var {
-        let [rows, columns] = self.shape(x);
-        let mut out = self.buffers.zeros(rows * columns);
-        let values = &self.nodes[x.0].values;
-        let mut powers = Vec::new();
-        for list in segments.iter() {
-            for column in 0..columns {
-                let at = |row: &u32| *row as usize * columns + column;
-                let total = softmax(list.iter().map(|row| values[at(row)]), &mut powers).1;
-                for (row, power) in list.iter().zip(&powers) {
-                    out[at(row)] = (power / total) as f32;
-                }
-            }
-        }
-        let op = Op::SegmentSoftmax(x, segments.clone());
-        self.push(op, [rows, columns], out, &[x])
-    }
-
     /// The logarithm of the softmax of one row of each segment, `picks` by its place in the list:
     /// `[rows, 1]` to `[segments, 1]`. No row may be in two segments.
-    ///
-    /// # Panics
-    ///
-    /// If x has not one column, or a pick is not in its segment.
     pub fn log_softmax_pick(&mut self, x: Var, segments: &Segments, picks: Arc<[u32]>) -> Var {
         assert_eq!(self.nodes[x.0].columns, 1, "one column");
         assert_eq!(picks.len(), segments.len(), "one pick a segment");
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = &self.nodes[x.0].values;
         let mut powers = Vec::new();
         for (list, &pick) in segments.iter().zip(picks.iter()) {
@@ -446,47 +371,22 @@ impl<'p> Tape<'p> {
         self.push(op, [segments.len(), 1], out, &[x])
     }
 
-    /// Each row of x times its number in `factors`: `[rows, columns]`, `[rows, 1]`.
-    ///
-    /// # Panics
-    ///
-    /// If the shapes do not fit.
-    pub fn scale_rows(&mut self, x: Var, factors: Var) -> Var {
-        let [rows, columns] = self.shape(x);
-        assert_eq!(self.shape(factors), [rows, 1], "one factor a row");
-        let mut out = self.buffers.zeros(0);
-        let each = self.value(x).chunks_exact(columns).zip(self.value(factors));
-        out.extend(each.flat_map(|(row, &factor)| row.iter().map(move |x| x * factor)));
-        self.push(
-            Op::ScaleRows(x, factors),
-            [rows, columns],
-            out,
-            &[x, factors],
-        )
-    }
-
-    /// The dot product of equal rows: `[rows, columns]` twice to `[rows, 1]`.
-    ///
-    /// # Panics
-    ///
-    /// If the shapes differ.
+    /// The dot product of equal rows, `[rows, columns]` twice to `[rows, 1]`, or of each row of a
+    /// with the one row of b.
     pub fn row_dot(&mut self, a: Var, b: Var) -> Var {
         let [rows, columns] = self.shape(a);
-        assert_eq!([rows, columns], self.shape(b), "shapes of a dot product");
-        let mut out = self.buffers.zeros(0);
+        let [others, same] = self.shape(b);
+        assert!(columns == same && (others == rows || others == 1), "shapes");
+        let mut out = self.buffers.empty();
         let both = self.value(a).chunks_exact(columns);
-        let both = both.zip(self.value(b).chunks_exact(columns));
-        out.extend(both.map(|(a, b)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>()));
+        let both = both.zip(self.value(b).chunks_exact(columns).cycle());
+        out.extend(both.map(|(a, b)| dot(a, b)));
         self.push(Op::RowDot(a, b), [rows, 1], out, &[a, b])
     }
 
     /// (x − target)², entry by entry.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many targets as entries.
     pub fn squared_error(&mut self, x: Var, targets: Arc<[f32]>) -> Var {
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = self.value(x);
         assert_eq!(values.len(), targets.len(), "targets");
         out.extend(values.iter().zip(&*targets).map(|(x, t)| (x - t) * (x - t)));
@@ -495,10 +395,6 @@ impl<'p> Tape<'p> {
 
     /// PPO's loss, entry by entry: −min(r A, clamp(r, 1 − clip, 1 + clip) A), where r = exp(log −
     /// old) is the ratio of the probabilities now and before, and A the advantage.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ.
     pub fn clipped_surrogate(
         &mut self,
         log: Var,
@@ -506,7 +402,7 @@ impl<'p> Tape<'p> {
         advantage: Arc<[f32]>,
         clip: f32,
     ) -> Var {
-        let mut out = self.buffers.zeros(0);
+        let mut out = self.buffers.empty();
         let values = self.value(log);
         assert_eq!(values.len(), old.len(), "probabilities before");
         assert_eq!(values.len(), advantage.len(), "advantages");
@@ -515,14 +411,14 @@ impl<'p> Tape<'p> {
             out.push(-free.min(held));
         }
         let shape = self.shape(log);
-        let op = Op::ClippedSurrogate {
-            log,
-            old,
-            advantage,
-            clip,
-        };
+        let op = Op::ClippedSurrogate(log, old, advantage, clip);
         self.push(op, shape, out, &[log])
     }
+}
+
+/// What one row of a segment has of its mean.
+pub(crate) fn share_of(rows: &[u32]) -> f32 {
+    1.0 / rows.len().max(1) as f32
 }
 
 /// r A and clamp(r) A.
@@ -545,6 +441,20 @@ pub(crate) fn softmax(
 
 pub(crate) fn row_of(values: &[f32], columns: usize, row: u32) -> &[f32] {
     &values[row as usize * columns..][..columns]
+}
+
+/// The dot product, in eight chains, so that they can go side by side.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 8];
+    let (eights, rest) = a.as_chunks::<8>();
+    let (others, other_rest) = b.as_chunks::<8>();
+    for (a, b) in eights.iter().zip(others) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest = rest.iter().zip(other_rest).map(|(a, b)| a * b);
+    sums.into_iter().sum::<f32>() + rest.sum::<f32>()
 }
 
 pub(crate) fn add_row(to: &mut [f32], from: &[f32]) {

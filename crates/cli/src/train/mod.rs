@@ -173,7 +173,8 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             }
             let heuristic = arguments.heuristic.map(|_| "--heuristic".to_owned());
             if let Some(option) = arguments.of_the_network(true, true).or(heuristic) {
-                return bad(format!("{option} is not for --learner gnn"));
+                let kept = "keeps the network of its last iteration";
+                return bad(not_for("gnn", &option, kept));
             }
             let usual = GnnTraining::default();
             let training = GnnTraining {
@@ -188,7 +189,8 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
             let of_counts = || arguments.of_counts().map(str::to_owned);
             let of_others = || of_counts().or_else(|| arguments.of_gnn());
             if let Some(option) = of_network.or_else(of_others) {
-                return bad(format!("{option} is not for --learner hgn"));
+                let kept = "keeps the epoch that is best on a part of the problems' states";
+                return bad(not_for("hgn", &option, kept));
             }
             if arguments.heuristic.is_some() {
                 return bad("--heuristic is not for --learner hgn".to_owned());
@@ -235,6 +237,15 @@ where
     let text = String::from_utf8_lossy(&read_bytes(path)?).into_owned();
     homing::settings::over(usual, &text)
         .map_err(|error| Failure::because(Exit::BadInput, format!("{}: {error}", path.display())))
+}
+
+/// That an option is not for a learner; where it would select, what the learner does instead.
+fn not_for(learner: &str, option: &str, kept: &str) -> String {
+    let mut text = format!("{option} is not for --learner {learner}");
+    if option.starts_with("--select") {
+        text += &format!(", which {kept}");
+    }
+    text
 }
 
 /// The files to train on, and what to select by.

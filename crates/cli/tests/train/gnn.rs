@@ -137,9 +137,15 @@ fn its_policy_guides_searches() {
     .ends_with(0);
     let text = std::fs::read_to_string(&records).expect("records");
     assert_eq!(text.lines().count(), 2, "{text}");
-    run!["train", "--learner", "gnn", "--layers", "3", small]
+    run!["train", "--learner", "gnn", "--layers", "3", &small]
         .ends_with(33)
         .says("--layers is not for --learner gnn");
+    run!["train", "--learner", "gnn", &small, "--select"]
+        .ends_with(33)
+        .says("--select is not for --learner gnn, which keeps the network of its last iteration");
+    run!["train", "--learner", "hgn", &small, "--select"]
+        .ends_with(33)
+        .says("--select is not for --learner hgn, which keeps the epoch that is best");
     run!["train", "--width", "3", small]
         .ends_with(33)
         .says("--width is for --learner gnn");

@@ -57,13 +57,13 @@ impl<'t> GnnTrainer<'t> {
             config: self.config.clone(),
             seed: self.seed,
             checkpoint_of: self.problems(),
-            adam_steps: self.adam.adam.steps(),
+            adam_steps: self.adam.steps(),
             iteration: self.iteration,
             summary: self.summary,
         };
         let failed = |error: &dyn std::fmt::Display| TrainError::Checkpoint(error.to_string());
         let header = serde_json::to_string(&header).map_err(|error| failed(&error))?;
-        let (first, second) = self.adam.adam.moments();
+        let (first, second) = self.adam.moments();
         let bytes = [&self.parameters, first, second].map(to_bytes);
         let arrays = ARRAYS.iter().zip(&bytes).map(|(name, bytes)| Array {
             name: (*name).to_owned(),
@@ -112,7 +112,7 @@ impl<'t> GnnTrainer<'t> {
             return Err(broken(&"an array has a wrong size"));
         }
         trainer.parameters.clone_from(&arrays[0]);
-        let adam = &mut trainer.adam.adam;
+        let adam = &mut trainer.adam;
         adam.restore(header.adam_steps, &arrays[1], &arrays[2]);
         trainer.iteration = header.iteration;
         trainer.summary = header.summary;

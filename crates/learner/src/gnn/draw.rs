@@ -4,12 +4,13 @@
 //! out.
 //!
 //! Edges of one source that look the same form a class: the network gives them the same value, and
-//! takes their maximum in one go. An action is the list of its effects.
+//! takes their maximum in one go. What looks the same in any graph has one number ([`Kinds`]). An
+//! action is the list of its effects.
 
 use homing_pddl::model::{Atom, ObjectId};
 use homing_planner::{ActionId, PropId, Task};
 
-use super::kinds::{Kinds, words};
+use super::kinds::{Kinds, Level, words};
 use super::shape::{Block, GnnError, GraphShape};
 use crate::encode::{goal_literals, has_negative_goals};
 
@@ -36,7 +37,7 @@ pub(crate) struct BatchEffect {
     /// The place of its predicate among those of its arity.
     pub(crate) at: usize,
     pub(crate) adds: bool,
-    /// The graph, the node, or the class of the edge.
+    /// The graph or the node as the second block leaves it, or the edge in it.
     pub(crate) subject: u32,
     /// The nodes of an edge.
     pub(crate) ends: (u32, u32),
@@ -77,20 +78,12 @@ impl<T> Lists<T> {
     }
 }
 
-/// Graphs of several states. Kinds and combinations are numbers of the [`Kinds`] that they were
-/// drawn with; nodes, classes and actions are numbered through all graphs.
+/// Graphs of several states. What they consist of are numbers of the [`Kinds`] that they were drawn
+/// with; actions are numbered through all graphs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
-    /// By graph: the kinds of its nodes.
-    pub(crate) nodes: Lists<u32>,
-    /// By node: the combinations of its classes.
-    pub(crate) classes: Lists<u32>,
-    /// By class: the nodes its edges go to.
-    pub(crate) members: Lists<u32>,
-    /// By class: the kinds of these nodes, each once.
-    pub(crate) member_kinds: Lists<u32>,
-    /// By graph: the features of the whole graph.
-    pub(crate) globals: Vec<f32>,
+    /// By graph, as the second block leaves it.
+    pub(crate) graphs: Vec<u32>,
     /// By graph: its actions, numbered through.
     pub(crate) actions: Lists<u32>,
     /// By action.
@@ -98,16 +91,8 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(crate) fn graphs(&self) -> usize {
-        self.nodes.len()
-    }
-
     pub(crate) fn clear(&mut self) {
-        self.nodes.clear();
-        self.classes.clear();
-        self.members.clear();
-        self.member_kinds.clear();
-        self.globals.clear();
+        self.graphs.clear();
         self.actions.clear();
         self.effects.clear();
     }
@@ -119,9 +104,9 @@ pub(crate) struct Drawer<'t> {
     shape: GraphShape,
     objects: usize,
     /// What all states share.
-    globals: Vec<f32>,
-    nodes: Vec<u64>,
-    edges: Vec<u64>,
+    globals: Vec<u32>,
+    nodes: Vec<u32>,
+    edges: Vec<u32>,
     /// By proposition; `None` for those that another one speaks for.
     places: Vec<Option<Place>>,
     /// Propositions that stand for an atom by being false.
@@ -129,14 +114,71 @@ pub(crate) struct Drawer<'t> {
     /// By action.
     effects: Lists<GroundEffect>,
     // Of the state at hand.
-    node_bits: Vec<u64>,
-    edge_bits: Vec<u64>,
-    class_of: Vec<u32>,
+    pub(super) bits: Bits,
+    grouped: Grouped,
     props: Vec<PropId>,
 }
 
-fn set(bits: &mut [u64], stride: usize, row: usize, at: usize) {
-    bits[row * stride + at / 64] |= 1 << (at % 64);
+/// The features of a graph, of its nodes and of all pairs of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bits {
+    pub(super) globals: Vec<u32>,
+    pub(super) nodes: Vec<u32>,
+    pub(super) edges: Vec<u32>,
+}
+
+/// The classes of a graph's edges, and the numbers of what it consists of.
+#[derive(Clone, Debug, Default)]
+struct Grouped {
+    /// By pair of nodes: the class of the edge among those of its source.
+    class_of: Vec<u32>,
+    /// By node: the edges that leave it as they go into a block, one a class.
+    edges: Lists<u32>,
+    /// By node, as it goes into a block.
+    nodes: Vec<u32>,
+    // For each node anew.
+    order: Vec<usize>,
+    sets: Vec<Vec<u32>>,
+    view: Vec<u32>,
+}
+
+impl Grouped {
+    /// Takes nodes through a block; gives the graph as it comes out.
+    fn pass(&mut self, level: &mut Level, graph: u32) -> u32 {
+        let n = self.nodes.len();
+        let mut out = vec![graph];
+        let nodes = &self.nodes;
+        self.order.clear();
+        self.order.extend(0..n);
+        self.order.sort_unstable_by_key(|&x| nodes[x]);
+        for x in 0..n {
+            let edges = self.edges.list(x);
+            self.sets
+                .resize(self.sets.len().max(edges.len()), Vec::new());
+            self.sets.iter_mut().for_each(Vec::clear);
+            for &y in self.order.iter().filter(|&&y| y != x) {
+                let set = &mut self.sets[self.class_of[x * n + y] as usize];
+                if set.last() != Some(&nodes[y]) {
+                    set.push(nodes[y]);
+                }
+            }
+            self.view.clear();
+            for (&edge, set) in edges.iter().zip(&self.sets) {
+                let set = level.targets.id(set);
+                self.view.push(level.classes.id(&[edge, set]));
+            }
+            self.view.sort_unstable();
+            let view = level.views.id(&self.view);
+            out.push(level.nodes.id(&[view, graph, nodes[x]]));
+        }
+        self.nodes.clear();
+        self.nodes.extend_from_slice(&out[1..]);
+        level.graphs.id(&out)
+    }
+}
+
+fn set(bits: &mut [u32], stride: usize, row: usize, at: usize) {
+    bits[row * stride + at / 32] |= 1 << (at % 32);
 }
 
 impl<'t> Drawer<'t> {
@@ -158,15 +200,14 @@ impl<'t> Drawer<'t> {
         let mut drawer = Self {
             task,
             objects,
-            globals: vec![0.0; shape.width(0)],
+            globals: vec![0; words(shape.width(0))],
             nodes: vec![0; objects * words(shape.width(1))],
             edges: vec![0; objects * objects * words(shape.width(2))],
             places: Vec::new(),
             complements: Vec::new(),
             effects: Lists::default(),
-            node_bits: Vec::new(),
-            edge_bits: Vec::new(),
-            class_of: Vec::new(),
+            bits: Bits::default(),
+            grouped: Grouped::default(),
             props: Vec::new(),
             shape: shape.clone(),
         };
@@ -186,15 +227,15 @@ impl<'t> Drawer<'t> {
     /// Static propositions, types and the goal.
     fn draw_what_stays(&mut self) {
         let task = self.task;
-        let (mut globals, mut nodes) = (
-            std::mem::take(&mut self.globals),
-            std::mem::take(&mut self.nodes),
-        );
-        let mut edges = std::mem::take(&mut self.edges);
+        let mut bits = Bits {
+            globals: std::mem::take(&mut self.globals),
+            nodes: std::mem::take(&mut self.nodes),
+            edges: std::mem::take(&mut self.edges),
+        };
         for atom in task.statics() {
             for block in [Block::Before, Block::Now] {
                 if let Some(place) = self.place(atom) {
-                    self.mark(place, block, &mut globals, &mut nodes, &mut edges);
+                    self.mark(place, block, &mut bits);
                 }
             }
         }
@@ -202,13 +243,13 @@ impl<'t> Drawer<'t> {
             let Some(place) = self.place(atom) else {
                 continue;
             };
-            self.mark(place, Block::Goal, &mut globals, &mut nodes, &mut edges);
+            self.mark(place, Block::Goal, &mut bits);
             let at = self.shape.mentioned(place.arity);
             match place.arity {
-                1 => set(&mut nodes, words(self.shape.width(1)), place.x, at),
+                1 => set(&mut bits.nodes, words(self.shape.width(1)), place.x, at),
                 2 => {
                     let row = place.x * self.objects + place.y;
-                    set(&mut edges, words(self.shape.width(2)), row, at);
+                    set(&mut bits.edges, words(self.shape.width(2)), row, at);
                 }
                 _ => {}
             }
@@ -222,28 +263,26 @@ impl<'t> Drawer<'t> {
                     y: 0,
                 };
                 for block in [Block::Before, Block::Now] {
-                    self.mark(place, block, &mut globals, &mut nodes, &mut edges);
+                    self.mark(place, block, &mut bits);
                 }
             }
         }
-        (self.globals, self.nodes, self.edges) = (globals, nodes, edges);
+        (self.globals, self.nodes, self.edges) = (bits.globals, bits.nodes, bits.edges);
     }
 
     /// Says in the input that something holds.
-    fn mark(
-        &self,
-        place: Place,
-        block: Block,
-        globals: &mut [f32],
-        nodes: &mut [u64],
-        edges: &mut [u64],
-    ) {
+    fn mark(&self, place: Place, block: Block, bits: &mut Bits) {
         let at = self.shape.feature(place.arity, block, place.at);
         let stride = words(self.shape.width(place.arity));
         match place.arity {
-            0 => globals[at] = 1.0,
-            1 => set(nodes, stride, place.x, at),
-            _ => set(edges, stride, place.x * self.objects + place.y, at),
+            0 => set(&mut bits.globals, stride, 0, at),
+            1 => set(&mut bits.nodes, stride, place.x, at),
+            _ => set(
+                &mut bits.edges,
+                stride,
+                place.x * self.objects + place.y,
+                at,
+            ),
         }
     }
 
@@ -295,34 +334,36 @@ impl<'t> Drawer<'t> {
         kinds: &mut Kinds,
         batch: &mut Batch,
     ) {
-        let mut nodes = std::mem::take(&mut self.node_bits);
-        let mut edges = std::mem::take(&mut self.edge_bits);
-        nodes.clone_from(&self.nodes);
-        edges.clone_from(&self.edges);
-        let from = batch.globals.len();
-        batch.globals.extend_from_slice(&self.globals);
-        for (block, state) in [(Block::Before, before), (Block::Now, state)] {
-            self.mark_state(
-                block,
-                state,
-                &mut batch.globals[from..],
-                &mut nodes,
-                &mut edges,
-            );
+        self.fill(before, state);
+        self.group(kinds);
+        let mut grouped = std::mem::take(&mut self.grouped);
+        let graph = kinds.graphs.id(&self.bits.globals);
+        let graph = grouped.pass(&mut kinds.first, graph);
+        for (x, &node) in grouped.nodes.iter().enumerate() {
+            let (from, to) = (grouped.edges.starts[x], grouped.edges.starts[x + 1]);
+            for edge in &mut grouped.edges.items[from as usize..to as usize] {
+                *edge = kinds.second_edges.id(&[node, *edge]);
+            }
         }
-        self.group(&nodes, &edges, kinds, batch);
-        self.append_actions(actions, batch);
-        (self.node_bits, self.edge_bits) = (nodes, edges);
+        let graph = grouped.pass(&mut kinds.second, graph);
+        batch.graphs.push(graph);
+        self.grouped = grouped;
+        self.append_actions(graph, actions, batch);
     }
 
-    fn mark_state(
-        &mut self,
-        block: Block,
-        state: &[u32],
-        globals: &mut [f32],
-        nodes: &mut [u64],
-        edges: &mut [u64],
-    ) {
+    /// The features of a state that was reached from `before`.
+    pub(super) fn fill(&mut self, before: &[u32], state: &[u32]) {
+        let mut bits = std::mem::take(&mut self.bits);
+        bits.globals.clone_from(&self.globals);
+        bits.nodes.clone_from(&self.nodes);
+        bits.edges.clone_from(&self.edges);
+        for (block, state) in [(Block::Before, before), (Block::Now, state)] {
+            self.mark_state(block, state, &mut bits);
+        }
+        self.bits = bits;
+    }
+
+    fn mark_state(&mut self, block: Block, state: &[u32], bits: &mut Bits) {
         let encoding = self.task.encoding();
         let mut props = std::mem::take(&mut self.props);
         props.clear();
@@ -335,76 +376,87 @@ impl<'t> Drawer<'t> {
         let absent = complements.filter(|&&prop| !encoding.holds(prop, state));
         for prop in positive.chain(absent) {
             if let Some(place) = self.places[prop.index()] {
-                self.mark(place, block, globals, nodes, edges);
+                self.mark(place, block, bits);
             }
         }
         self.props = props;
     }
 
-    /// Appends nodes and the classes of their edges.
-    fn group(&mut self, nodes: &[u64], edges: &[u64], kinds: &mut Kinds, batch: &mut Batch) {
+    /// The kinds of nodes, and the classes of their edges with their combinations.
+    fn group(&mut self, kinds: &mut Kinds) {
         let n = self.objects;
         let (node_stride, edge_stride) = (words(self.shape.width(1)), words(self.shape.width(2)));
-        let first = batch.nodes.items.len() as u32;
-        for bits in nodes.chunks_exact(node_stride) {
-            batch.nodes.items.push(kinds.nodes.id(bits));
-        }
-        batch.nodes.end();
-        self.class_of.clear();
-        self.class_of.resize(n * n, 0);
+        let Grouped {
+            class_of,
+            edges: classes,
+            nodes,
+            ..
+        } = &mut self.grouped;
+        nodes.clear();
+        let each = self.bits.nodes.chunks_exact(node_stride);
+        nodes.extend(each.map(|bits| kinds.nodes.id(bits)));
+        class_of.clear();
+        class_of.resize(n * n, 0);
+        classes.clear();
+        let edges = &self.bits.edges;
         let of = |x: usize, y: usize| &edges[(x * n + y) * edge_stride..][..edge_stride];
         // Of the classes of one source, the first member of each.
         let mut heads: Vec<usize> = Vec::new();
         for x in 0..n {
             heads.clear();
-            let first_class = batch.classes.items.len();
             for y in (0..n).filter(|&y| y != x) {
                 let same = heads.iter().position(|&head| of(x, head) == of(x, y));
                 let class = same.unwrap_or_else(|| {
                     heads.push(y);
                     heads.len() - 1
                 });
-                self.class_of[x * n + y] = (first_class + class) as u32;
+                class_of[x * n + y] = class as u32;
             }
-            for (class, &head) in heads.iter().enumerate() {
-                let source = batch.nodes.items[first as usize + x];
+            for &head in &heads {
                 let edge = kinds.edges.id(of(x, head));
-                batch.classes.items.push(kinds.combination(source, edge));
-                let start = batch.member_kinds.items.len();
-                for y in (0..n).filter(|&y| y != x) {
-                    if self.class_of[x * n + y] == (first_class + class) as u32 {
-                        batch.members.items.push(first + y as u32);
-                        let kind = batch.nodes.items[first as usize + y];
-                        if !batch.member_kinds.items[start..].contains(&kind) {
-                            batch.member_kinds.items.push(kind);
-                        }
-                    }
-                }
-                batch.members.end();
-                batch.member_kinds.end();
+                classes.items.push(kinds.combinations.id(&[nodes[x], edge]));
             }
-            batch.classes.end();
+            classes.end();
         }
     }
 
-    fn append_actions(&self, actions: &[ActionId], batch: &mut Batch) {
-        let graph = batch.nodes.len() as u32 - 1;
-        let first = batch.nodes.starts[graph as usize];
+    /// The effects of an action: arity, predicate, whether it is added, objects.
+    pub(super) fn effects_of(
+        &self,
+        action: ActionId,
+    ) -> impl Iterator<Item = (usize, usize, bool, usize, usize)> {
+        let effects = self.effects.list(action.index()).iter();
+        effects.map(|effect| {
+            let Place { arity, at, x, y } = effect.place;
+            (arity, at, effect.adds, x, y)
+        })
+    }
+
+    fn append_actions(&self, graph: u32, actions: &[ActionId], batch: &mut Batch) {
+        let Grouped {
+            class_of,
+            edges,
+            nodes,
+            ..
+        } = &self.grouped;
         for action in actions {
             batch.actions.items.push(batch.effects.len() as u32);
-            for effect in self.effects.list(action.index()) {
-                let Place { arity, at, x, y } = effect.place;
-                let ends = (first + x as u32, first + y as u32);
+            for (arity, at, adds, x, y) in self.effects_of(*action) {
+                let class = || class_of[x * self.objects + y] as usize;
                 batch.effects.items.push(BatchEffect {
                     arity,
                     at,
-                    adds: effect.adds,
+                    adds,
                     subject: match arity {
                         0 => graph,
-                        1 => ends.0,
-                        _ => self.class_of[x * self.objects + y],
+                        1 => nodes[x],
+                        _ => edges.list(x)[class()],
                     },
-                    ends,
+                    ends: if arity == 0 {
+                        (0, 0)
+                    } else {
+                        (nodes[x], nodes[y])
+                    },
                 });
             }
             batch.effects.end();

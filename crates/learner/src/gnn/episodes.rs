@@ -108,7 +108,7 @@ pub(crate) fn run(
     let mut batch = Batch::default();
     let (mut logits, mut values) = (Vec::new(), Vec::new());
     loop {
-        batch.clear();
+        evaluator.begin(&mut batch);
         let mut lists = Vec::new();
         for (at, one) in running.iter_mut().enumerate().filter(|(_, one)| !one.over) {
             let mut actions = Vec::new();

@@ -1,81 +1,270 @@
-//! Nodes and edges that look the same, once.
+//! What looks the same to the network, once.
 //!
-//! Of all nodes of all graphs of a batch, few differ in their input; so do edges, and pairs of a node
-//! and an edge that leaves it (combinations). What the first block of the network computes of them
-//! alone, it computes once for each.
+//! A row of the network is a function of few things: that of a node after the first block, say, of
+//! what it sees along its edges and of the graph's features. Nodes that agree in these have one row,
+//! in whatever graphs they are, and it is computed once. So with every step of the network: things
+//! that agree in what the step reads get one number here, and what they agree in is kept under it.
+//! Numbers are given in the order in which things come.
 
-use std::collections::HashMap;
+use homing_tape::Segments;
 
-/// Sets of features, each stored once; numbered in the order in which they come.
+/// Where no list has its place.
+const FREE: u32 = u32::MAX;
+
+/// Lists of numbers, each once, under numbers of their own.
 #[derive(Clone, Debug)]
-pub(crate) struct Keys {
-    width: usize,
-    stride: usize,
-    bits: Vec<u64>,
-    ids: HashMap<Box<[u64]>, u32>,
+pub(crate) struct Numbered {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+    /// A power of two of places, at most half of them taken.
+    places: Vec<u32>,
 }
 
-/// Words of so many features.
+impl Default for Numbered {
+    fn default() -> Self {
+        Self {
+            starts: vec![0],
+            items: Vec::new(),
+            places: vec![FREE; 64],
+        }
+    }
+}
+
+/// Every bit of the result depends on every word.
+fn hash(list: &[u32]) -> u64 {
+    let mut hash = list.len() as u64;
+    for &word in list {
+        let product = u128::from(hash ^ u64::from(word)) * 0x9E37_79B9_7F4A_7C15;
+        hash = (product as u64) ^ ((product >> 64) as u64) ^ 0x2545_F491_4F6C_DD1D;
+    }
+    hash
+}
+
+impl Numbered {
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(crate) fn list(&self, id: u32) -> &[u32] {
+        let id = id as usize;
+        &self.items[self.starts[id] as usize..self.starts[id + 1] as usize]
+    }
+
+    /// Drops all lists; their memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.starts.truncate(1);
+        self.items.clear();
+        self.places.fill(FREE);
+    }
+
+    /// The lists from this number on.
+    pub(crate) fn from(&self, first: usize) -> impl Iterator<Item = &[u32]> {
+        (first..self.len()).map(|id| self.list(id as u32))
+    }
+
+    /// The number of a list, a new one if it has none.
+    pub(crate) fn id(&mut self, list: &[u32]) -> u32 {
+        let place = self.place(list);
+        if self.places[place] != FREE {
+            return self.places[place];
+        }
+        let id = self.len() as u32;
+        self.items.extend_from_slice(list);
+        self.starts.push(self.items.len() as u32);
+        self.places[place] = id;
+        if 2 * self.len() > self.places.len() {
+            self.places = vec![FREE; 4 * self.places.len()];
+            for id in 0..self.len() as u32 {
+                let place = self.place(self.list(id));
+                self.places[place] = id;
+            }
+        }
+        id
+    }
+
+    /// The place of a list, or the free one where it belongs.
+    fn place(&self, list: &[u32]) -> usize {
+        let last = self.places.len() - 1;
+        let mut at = hash(list) as usize & last;
+        while self.places[at] != FREE && self.list(self.places[at]) != list {
+            at = (at + 1) & last;
+        }
+        at
+    }
+
+    /// One entry of every list.
+    pub(crate) fn column(&self, at: usize) -> std::sync::Arc<[u32]> {
+        self.from(0).map(|list| list[at]).collect()
+    }
+
+    /// All lists without their first so many entries.
+    pub(crate) fn segments(&self, without: usize) -> Segments {
+        Segments::from_lists(self.from(0).map(|list| &list[without..]))
+    }
+}
+
+/// Words of so many features, a bit each.
 pub(crate) fn words(width: usize) -> usize {
-    width.div_ceil(64)
+    width.div_ceil(32)
 }
 
-impl Keys {
+/// Sets of features.
+#[derive(Clone, Debug)]
+pub(crate) struct Features {
+    width: usize,
+    sets: Numbered,
+}
+
+impl Features {
     fn new(width: usize) -> Self {
         Self {
             width,
-            stride: words(width),
-            bits: Vec::new(),
-            ids: HashMap::new(),
+            sets: Numbered::default(),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ids.len()
+        self.sets.len()
     }
 
-    pub(crate) fn id(&mut self, bits: &[u64]) -> u32 {
-        debug_assert_eq!(bits.len(), self.stride);
-        if let Some(&id) = self.ids.get(bits) {
-            return id;
-        }
-        let id = self.ids.len() as u32;
-        self.ids.insert(bits.into(), id);
-        self.bits.extend_from_slice(bits);
-        id
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn id(&mut self, bits: &[u32]) -> u32 {
+        debug_assert_eq!(bits.len(), words(self.width));
+        self.sets.id(bits)
     }
 
     /// The features of a set as numbers, 0 or 1, appended.
     pub(crate) fn append_dense(&self, id: u32, to: &mut Vec<f32>) {
-        let bits = &self.bits[id as usize * self.stride..][..self.stride];
-        to.extend((0..self.width).map(|at| (bits[at / 64] >> (at % 64) & 1) as f32));
+        append_dense(self.sets.list(id), self.width, to);
+    }
+
+    /// Those of all sets from this number on.
+    pub(crate) fn dense(&self, first: usize) -> Vec<f32> {
+        let mut dense = Vec::new();
+        let sets = self.sets.from(first);
+        sets.for_each(|set| append_dense(set, self.width, &mut dense));
+        dense
     }
 }
 
-/// Kinds of nodes, kinds of edges, and combinations of a node's kind and an edge's.
+/// Bits as numbers, 0 or 1, appended.
+pub(crate) fn append_dense(bits: &[u32], width: usize, to: &mut Vec<f32>) {
+    to.extend((0..width).map(|at| (bits[at / 32] >> (at % 32) & 1) as f32));
+}
+
+/// What a block of the network tells apart. Nodes, edges and graphs that go into it have numbers
+/// already.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Level {
+    /// Sets of nodes that edges go to, ascending.
+    pub(crate) targets: Numbered,
+    /// An edge, and the set that edges like it go to.
+    pub(crate) classes: Numbered,
+    /// All that a node sees: a set of classes, ascending.
+    pub(crate) views: Numbered,
+    /// A view, the graph, and the node that went in.
+    pub(crate) nodes: Numbered,
+    /// The graph that went in, then its nodes as they come out, in their order.
+    pub(crate) graphs: Numbered,
+}
+
+impl Level {
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.classes.clear();
+        self.views.clear();
+        self.nodes.clear();
+        self.graphs.clear();
+    }
+
+    /// How many rows of the network's width this takes.
+    fn rows(&self) -> usize {
+        let lists = [&self.targets, &self.views, &self.nodes, &self.graphs];
+        lists.iter().map(|list| list.len()).sum()
+    }
+}
+
+/// Everything that the network tells apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Kinds {
-    pub(crate) nodes: Keys,
-    pub(crate) edges: Keys,
-    /// By combination: the kind of its source, the kind of its edge.
-    pub(crate) combinations: Vec<(u32, u32)>,
-    ids: HashMap<(u32, u32), u32>,
+    /// Nodes, by their features.
+    pub(crate) nodes: Features,
+    /// Edges, by their features.
+    pub(crate) edges: Features,
+    /// Graphs, by their features.
+    pub(crate) graphs: Features,
+    /// The kind of a node and that of an edge that leaves it: what the first block has of edges.
+    pub(crate) combinations: Numbered,
+    pub(crate) first: Level,
+    /// A node of the first block and a combination: what the second block has of edges.
+    pub(crate) second_edges: Numbered,
+    pub(crate) second: Level,
 }
 
 impl Kinds {
-    pub(crate) fn new(node_width: usize, edge_width: usize) -> Self {
+    /// By the widths of graphs, nodes and edges.
+    pub(crate) fn new([graphs, nodes, edges]: [usize; 3]) -> Self {
         Self {
-            nodes: Keys::new(node_width),
-            edges: Keys::new(edge_width),
-            combinations: Vec::new(),
-            ids: HashMap::new(),
+            nodes: Features::new(nodes),
+            edges: Features::new(edges),
+            graphs: Features::new(graphs),
+            combinations: Numbered::default(),
+            first: Level::default(),
+            second_edges: Numbered::default(),
+            second: Level::default(),
         }
     }
 
-    pub(crate) fn combination(&mut self, source: u32, edge: u32) -> u32 {
-        *self.ids.entry((source, edge)).or_insert_with(|| {
-            self.combinations.push((source, edge));
-            self.combinations.len() as u32 - 1
-        })
+    /// Drops everything; the memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.sets.clear();
+        self.edges.sets.clear();
+        self.graphs.sets.clear();
+        self.combinations.clear();
+        self.first.clear();
+        self.second_edges.clear();
+        self.second.clear();
+    }
+
+    /// How many rows of the network's width all of it takes, about.
+    pub(crate) fn rows(&self) -> usize {
+        let others = self.nodes.len() + self.combinations.len() + self.second_edges.len();
+        others + self.first.rows() + self.second.rows()
+    }
+
+    /// The features of the node and the edge of each combination from this number on.
+    pub(crate) fn dense_combinations(&self, first: usize) -> Vec<f32> {
+        let mut dense = Vec::new();
+        for list in self.combinations.from(first) {
+            self.nodes.append_dense(list[0], &mut dense);
+            self.edges.append_dense(list[1], &mut dense);
+        }
+        dense
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lists_have_one_number() {
+        let mut numbered = Numbered::default();
+        let list = |at: u32| vec![at % 7; (at % 5) as usize + usize::from(at > 500)];
+        let ids: Vec<u32> = (0..1_000).map(|at| numbered.id(&list(at))).collect();
+        for (at, &id) in ids.iter().enumerate() {
+            assert_eq!(numbered.list(id), list(at as u32));
+            assert_eq!(numbered.id(&list(at as u32)), id);
+        }
+        let mut known: Vec<_> = (0..numbered.len())
+            .map(|id| numbered.list(id as u32))
+            .collect();
+        known.sort();
+        known.dedup();
+        assert_eq!(known.len(), numbered.len());
+        assert_eq!(numbered.id(&[]), 0);
     }
 }

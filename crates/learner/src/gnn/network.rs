@@ -11,17 +11,18 @@
 //! and of whether it is added or deleted, and then 10 tanh; π is the softmax over the applicable
 //! actions. V is the logistic function of a map of two layers of the graph's vector.
 //!
-//! Two savings change nothing but the work. Edges of one source that look alike have one e'
+//! Three savings change nothing but the work. Edges of one source that look alike have one e'
 //! ([`draw`](super::draw)), and since B is a sum of a part of v_j and a part of e', their maximum is
-//! that of the parts of v_j, and the part of e'. And up to the tanh the policy is linear: it comes
-//! down to one dot product a node, a class of edges and a graph.
+//! that of the parts of v_j, and the part of e'. Nodes, edges and graphs that look alike, in
+//! whatever graphs of a batch, have one row at every step ([`Kinds`]). And up to the tanh the policy
+//! is linear: it comes down to one dot product a node, an edge and a graph.
 
 use std::sync::Arc;
 
 use homing_tape::{Layout, Linear, Matrix, NONE, Segments, Tape, Var};
 
-use super::draw::Batch;
-use super::kinds::Kinds;
+use super::draw::{Batch, BatchEffect};
+use super::kinds::{Kinds, Level};
 use super::shape::GraphShape;
 
 /// Logits are 10 tanh of what the last map gives.
@@ -126,8 +127,7 @@ pub(crate) struct Outputs {
     pub(crate) values: Var,
 }
 
-/// Vectors of nodes, edges and graphs on a tape. Edges stand by combination after the first block
-/// and by class after the second.
+/// Vectors of nodes, edges and graphs on a tape.
 #[derive(Clone, Copy)]
 struct Vectors {
     nodes: Var,
@@ -135,31 +135,76 @@ struct Vectors {
     globals: Var,
 }
 
-/// A batch as the tape takes it.
-struct Index {
-    /// By node: its graph.
+/// A matrix of data.
+struct Input {
+    rows: usize,
+    columns: usize,
+    values: Vec<f32>,
+}
+
+impl Input {
+    fn put(&self, tape: &mut Tape<'_>) -> Var {
+        tape.input(self.rows, self.columns, &self.values)
+    }
+}
+
+/// What a block tells apart, as the tape takes it.
+struct LevelIndex {
+    targets: Segments,
+    /// By class: its edge, and the set it goes to.
+    edge_of: Arc<[u32]>,
+    targets_of: Arc<[u32]>,
+    views: Segments,
+    /// By node: its view, its graph, and the node that went in.
+    view_of: Arc<[u32]>,
     graph_of: Arc<[u32]>,
-    /// By class: its source.
-    source_of: Arc<[u32]>,
-    /// By class: its combination.
-    combination_of: Arc<[u32]>,
-    /// By class: itself.
-    classes: Arc<[u32]>,
-    /// By class: the nodes, and the kinds of nodes, that its edges go to.
-    members: Segments,
-    member_kinds: Segments,
-    /// By node: its classes.
-    classes_of: Segments,
-    /// By graph: its nodes.
+    node_of: Arc<[u32]>,
+    /// By graph: the graph that went in, and its nodes.
+    before: Arc<[u32]>,
     nodes_of: Segments,
 }
 
-/// By item, the list that it is in.
-fn owners(starts: &[u32]) -> Arc<[u32]> {
-    let lists = starts.windows(2).enumerate();
-    lists
-        .flat_map(|(list, ends)| (ends[0]..ends[1]).map(move |_| list as u32))
-        .collect()
+impl LevelIndex {
+    fn new(level: &Level) -> Self {
+        Self {
+            targets: level.targets.segments(0),
+            edge_of: level.classes.column(0),
+            targets_of: level.classes.column(1),
+            views: level.views.segments(0),
+            view_of: level.nodes.column(0),
+            graph_of: level.nodes.column(1),
+            node_of: level.nodes.column(2),
+            before: level.graphs.column(0),
+            nodes_of: level.graphs.segments(1),
+        }
+    }
+}
+
+/// Which rows an effect has of a matrix: by effect, a row or none.
+type Picks = Arc<[u32]>;
+
+/// A batch as the tape takes it; made once, recorded as often as parameters move.
+pub(crate) struct Index {
+    nodes: Input,
+    combinations: Input,
+    graphs: Input,
+    first: LevelIndex,
+    /// By edge of the second block: the node it leaves, and its combination.
+    source_of: Arc<[u32]>,
+    combination_of: Arc<[u32]>,
+    second: LevelIndex,
+    /// By graph of the batch.
+    graph: Arc<[u32]>,
+    // By effect: the graph, the node, the ends, the edge.
+    of_graph: Picks,
+    of_node: Picks,
+    of_source: Picks,
+    of_target: Picks,
+    of_edge: Picks,
+    /// By arity: the predicate if it is added, if it is deleted, and row 0 for every effect.
+    predicates: [[Picks; 3]; 3],
+    /// By action: its effects.
+    effects: Segments,
 }
 
 /// Segments of consecutive rows.
@@ -168,20 +213,43 @@ fn runs(starts: &[u32]) -> Segments {
 }
 
 impl Index {
-    fn new(batch: &Batch) -> Self {
-        let classes = batch.classes.items.len() as u32;
+    pub(crate) fn new(kinds: &Kinds, batch: &Batch) -> Self {
+        let input = |rows: usize, columns: usize, values: Vec<f32>| Input {
+            rows,
+            columns,
+            values,
+        };
+        let pick = |row: &dyn Fn(&BatchEffect) -> Option<u32>| -> Picks {
+            let effects = batch.effects.items.iter();
+            effects.map(|effect| row(effect).unwrap_or(NONE)).collect()
+        };
+        let of_arity = |arity: usize| {
+            let place =
+                |adds: bool| pick(&|e| (e.arity == arity && e.adds == adds).then_some(e.at as u32));
+            let always = pick(&|e| (e.arity == arity).then_some(0));
+            [place(true), place(false), always]
+        };
+        let both = kinds.nodes.width() + kinds.edges.width();
         Self {
-            graph_of: owners(&batch.nodes.starts),
-            source_of: owners(&batch.classes.starts),
-            combination_of: batch.classes.items.as_slice().into(),
-            classes: (0..classes).collect(),
-            members: Segments::new(batch.members.starts.clone(), batch.members.items.clone()),
-            member_kinds: Segments::new(
-                batch.member_kinds.starts.clone(),
-                batch.member_kinds.items.clone(),
+            nodes: input(kinds.nodes.len(), kinds.nodes.width(), kinds.nodes.dense(0)),
+            combinations: input(kinds.combinations.len(), both, kinds.dense_combinations(0)),
+            graphs: input(
+                kinds.graphs.len(),
+                kinds.graphs.width(),
+                kinds.graphs.dense(0),
             ),
-            classes_of: runs(&batch.classes.starts),
-            nodes_of: runs(&batch.nodes.starts),
+            first: LevelIndex::new(&kinds.first),
+            source_of: kinds.second_edges.column(0),
+            combination_of: kinds.second_edges.column(1),
+            second: LevelIndex::new(&kinds.second),
+            graph: batch.graphs.as_slice().into(),
+            of_graph: pick(&|e| (e.arity == 0).then_some(e.subject)),
+            of_node: pick(&|e| (e.arity == 1).then_some(e.subject)),
+            of_source: pick(&|e| (e.arity == 2).then_some(e.ends.0)),
+            of_target: pick(&|e| (e.arity == 2).then_some(e.ends.1)),
+            of_edge: pick(&|e| (e.arity == 2).then_some(e.subject)),
+            predicates: [0, 1, 2].map(of_arity),
+            effects: runs(&batch.effects.starts),
         }
     }
 }
@@ -211,60 +279,44 @@ impl Network {
         }
     }
 
+    /// No kinds of what it reads yet.
+    pub(crate) fn kinds(&self) -> Kinds {
+        Kinds::new([0, 1, 2].map(|arity| self.shape.width(arity)))
+    }
+
     /// Records the network's run on a batch.
-    pub(crate) fn record(&self, tape: &mut Tape<'_>, kinds: &Kinds, batch: &Batch) -> Outputs {
-        let index = Index::new(batch);
-        let first = self.first_block(tape, kinds, batch, &index);
-        let second = self.second_block(tape, &index, first);
+    pub(crate) fn record(&self, tape: &mut Tape<'_>, index: &Index) -> Outputs {
+        let first = self.first_block(tape, index);
+        let second = self.second_block(tape, index, first);
+        let level = &index.second;
         let sum = Vectors {
-            nodes: tape.add(first.nodes, second.nodes),
-            edges: tape.gather_sum(&[
-                (first.edges, index.combination_of.clone()),
-                (second.edges, index.classes.clone()),
-            ]),
-            globals: tape.add(first.globals, second.globals),
+            nodes: tape.gather_onto(second.nodes, &[(first.nodes, level.node_of.clone())]),
+            edges: tape.gather_onto(second.edges, &[(first.edges, index.combination_of.clone())]),
+            globals: tape.gather_onto(second.globals, &[(first.globals, level.before.clone())]),
         };
         let hidden = tape.linear(self.value[0], &[sum.globals]);
         let hidden = tape.relu(hidden);
         let value = tape.linear(self.value[1], &[hidden]);
+        let value = tape.sigmoid(value);
         Outputs {
-            logits: self.logits(tape, batch, sum),
-            values: tape.sigmoid(value),
+            logits: self.logits(tape, index, sum),
+            values: tape.gather(value, index.graph.clone()),
         }
     }
 
-    /// Edges by combination.
-    fn first_block(
-        &self,
-        tape: &mut Tape<'_>,
-        kinds: &Kinds,
-        batch: &Batch,
-        index: &Index,
-    ) -> Vectors {
-        let [n, e] = [1, 2].map(|arity| self.shape.width(arity));
+    fn first_block(&self, tape: &mut Tape<'_>, index: &Index) -> Vectors {
         let maps = self.blocks[0];
-        let mut dense = Vec::new();
-        (0..kinds.nodes.len()).for_each(|id| kinds.nodes.append_dense(id as u32, &mut dense));
-        let nodes = tape.input(kinds.nodes.len(), n, &dense);
-        dense.clear();
-        let combinations = kinds.combinations.iter();
-        combinations.for_each(|&(source, edge)| {
-            kinds.nodes.append_dense(source, &mut dense);
-            kinds.edges.append_dense(edge, &mut dense);
-        });
-        let both = tape.input(kinds.combinations.len(), n + e, &dense);
-        let globals = tape.input(batch.graphs(), self.shape.width(0), &batch.globals);
+        let n = index.nodes.columns;
+        let nodes = index.nodes.put(tape);
+        let both = index.combinations.put(tape);
+        let globals = index.graphs.put(tape);
         let edges = tape.linear(maps.edge, &[both]);
         let edges = tape.relu(edges);
         let of_targets = tape.linear_parts(&[(nodes, maps.message.weight.part(0..n))], None);
         let rest = maps.message.weight.part(n..n + self.width);
         let of_edges = tape.linear_parts(&[(edges, rest)], Some(maps.message.bias));
-        let greatest = tape.segment_max(of_targets, &index.member_kinds);
-        let messages = tape.gather_sum(&[
-            (of_edges, index.combination_of.clone()),
-            (greatest, index.classes.clone()),
-        ]);
-        let (nodes, globals) = self.nodes_and_globals(tape, maps, messages, globals, index);
+        let messages = [of_targets, of_edges];
+        let (nodes, globals) = self.nodes_and_globals(tape, maps, messages, globals, &index.first);
         Vectors {
             nodes,
             edges,
@@ -272,7 +324,6 @@ impl Network {
         }
     }
 
-    /// Edges by class.
     fn second_block(&self, tape: &mut Tape<'_>, index: &Index, input: Vectors) -> Vectors {
         let h = self.width;
         let maps = self.blocks[1];
@@ -286,11 +337,11 @@ impl Network {
         ]);
         let edges = tape.relu(edges);
         let [of_target, of_edge] = parts(maps.message);
-        let targets = tape.linear_parts(&[(input.nodes, of_target)], None);
+        let of_targets = tape.linear_parts(&[(input.nodes, of_target)], None);
         let of_edges = tape.linear_parts(&[(edges, of_edge)], Some(maps.message.bias));
-        let greatest = tape.segment_max(targets, &index.members);
-        let messages = tape.add(of_edges, greatest);
-        let (nodes, globals) = self.nodes_and_globals(tape, maps, messages, input.globals, index);
+        let messages = [of_targets, of_edges];
+        let (nodes, globals) =
+            self.nodes_and_globals(tape, maps, messages, input.globals, &index.second);
         Vectors {
             nodes,
             edges,
@@ -298,100 +349,92 @@ impl Network {
         }
     }
 
-    /// From the messages of classes and the vectors of graphs to those of nodes and graphs.
+    /// From the parts of messages that targets and edges have, and the vectors of graphs, to the
+    /// vectors of nodes and graphs.
     fn nodes_and_globals(
         &self,
         tape: &mut Tape<'_>,
         maps: Block,
-        messages: Var,
+        [of_targets, of_edges]: [Var; 2],
         globals: Var,
-        index: &Index,
+        level: &LevelIndex,
     ) -> (Var, Var) {
-        let greatest = tape.segment_max(messages, &index.classes_of);
+        let greatest = tape.segment_max(of_targets, &level.targets);
+        let messages = tape.gather_sum(&[
+            (of_edges, level.edge_of.clone()),
+            (greatest, level.targets_of.clone()),
+        ]);
+        let greatest = tape.segment_max(messages, &level.views);
         let (h, rows) = (self.width, maps.node.weight.rows());
         let own = maps.node.weight.part(0..h);
         let own = tape.linear_parts(&[(greatest, own)], Some(maps.node.bias));
         let shared = tape.linear_parts(&[(globals, maps.node.weight.part(h..rows))], None);
-        let each = (0..index.graph_of.len() as u32).collect();
-        let nodes = tape.gather_sum(&[(own, each), (shared, index.graph_of.clone())]);
+        let nodes = tape.gather_sum(&[
+            (own, level.view_of.clone()),
+            (shared, level.graph_of.clone()),
+        ]);
         let nodes = tape.relu(nodes);
-        let mean = tape.segment_mean(nodes, &index.nodes_of);
-        let globals = tape.linear(maps.global, &[globals, mean]);
+        let mean = tape.segment_mean(nodes, &level.nodes_of);
+        let before = tape.gather(globals, level.before.clone());
+        let globals = tape.linear(maps.global, &[before, mean]);
         (nodes, tape.relu(globals))
     }
 
     /// 10 tanh of the sum of each action's effects.
-    fn logits(&self, tape: &mut Tape<'_>, batch: &Batch, vectors: Vectors) -> Var {
+    fn logits(&self, tape: &mut Tape<'_>, index: &Index, vectors: Vectors) -> Var {
         let head = self.policy;
         let last = tape.parameter(head.last);
         let inner = tape.linear_parts(&[(last, head.inner)], None);
         // What an effect has of a vector: the dot product with a folded one.
         let of = |tape: &mut Tape<'_>, from: Var, map: Matrix, vectors: Var| {
             let folded = tape.linear_parts(&[(from, map)], None);
-            let [rows, _] = tape.shape(vectors);
-            let spread = tape.gather(folded, vec![0; rows].into());
-            tape.row_dot(vectors, spread)
+            tape.row_dot(vectors, folded)
         };
-        let of_graph = of(tape, last, head.nullary.of, vectors.globals);
-        let of_node = of(tape, last, head.unary.of, vectors.nodes);
-        let of_source = of(tape, inner, head.ends.of, vectors.nodes);
-        let of_target = of(tape, inner, head.to, vectors.nodes);
-        let of_edge = of(tape, last, head.edge, vectors.edges);
-        // What it has of its predicate, and always.
-        let maps = [(head.nullary, last), (head.unary, last), (head.ends, inner)];
         let mut parts = vec![
             (
-                of_graph,
-                pick(batch, |e| (e.arity == 0).then_some(e.subject)),
+                of(tape, last, head.nullary.of, vectors.globals),
+                index.of_graph.clone(),
             ),
             (
-                of_node,
-                pick(batch, |e| (e.arity == 1).then_some(e.subject)),
+                of(tape, last, head.unary.of, vectors.nodes),
+                index.of_node.clone(),
             ),
             (
-                of_source,
-                pick(batch, |e| (e.arity == 2).then_some(e.ends.0)),
+                of(tape, inner, head.ends.of, vectors.nodes),
+                index.of_source.clone(),
             ),
             (
-                of_target,
-                pick(batch, |e| (e.arity == 2).then_some(e.ends.1)),
+                of(tape, inner, head.to, vectors.nodes),
+                index.of_target.clone(),
             ),
             (
-                of_edge,
-                pick(batch, |e| (e.arity == 2).then_some(e.subject)),
+                of(tape, last, head.edge, vectors.edges),
+                index.of_edge.clone(),
             ),
         ];
-        for (arity, (map, from)) in maps.into_iter().enumerate() {
+        // What it has of its predicate, and always.
+        let maps = [(head.nullary, last), (head.unary, last), (head.ends, inner)];
+        for ((map, from), [if_added, if_deleted, every]) in maps.into_iter().zip(&index.predicates)
+        {
             let weights = tape.parameter(map.predicate);
-            let spread = tape.gather(from, vec![0; map.predicate.rows()].into());
-            let added = tape.row_dot(weights, spread);
+            let added = tape.row_dot(weights, from);
             let deleted = tape.scale(added, -1.0);
             let bias = tape.parameter(map.bias);
             let always = tape.row_dot(bias, from);
-            for (var, adds) in [(added, true), (deleted, false)] {
-                let rows = pick(batch, |e| {
-                    (e.arity == arity && e.adds == adds).then_some(e.at as u32)
-                });
-                parts.push((var, rows));
-            }
-            parts.push((always, pick(batch, |e| (e.arity == arity).then_some(0))));
+            parts.extend([
+                (added, if_added.clone()),
+                (deleted, if_deleted.clone()),
+                (always, every.clone()),
+            ]);
         }
         let bias = tape.parameter(head.edge_bias);
-        let always = tape.row_dot(bias, last);
-        parts.push((always, pick(batch, |e| (e.arity == 2).then_some(0))));
+        parts.push((tape.row_dot(bias, last), index.predicates[2][2].clone()));
         let effects = tape.gather_sum(&parts);
-        let actions = tape.segment_sum(effects, &runs(&batch.effects.starts));
+        let actions = tape.segment_sum(effects, &index.effects);
         let bias = tape.parameter(head.last_bias);
-        let each: Arc<[u32]> = (0..batch.effects.len() as u32).collect();
-        let zeros = vec![0; each.len()].into();
-        let sums = tape.gather_sum(&[(actions, each), (bias, zeros)]);
+        let zeros = vec![0; index.effects.len()].into();
+        let sums = tape.gather_onto(actions, &[(bias, zeros)]);
         let squashed = tape.tanh(sums);
         tape.scale(squashed, LOGIT_SCALE)
     }
-}
-
-/// By effect: a row, or none.
-fn pick(batch: &Batch, row: impl Fn(&super::draw::BatchEffect) -> Option<u32>) -> Arc<[u32]> {
-    let effects = batch.effects.items.iter();
-    effects.map(|effect| row(effect).unwrap_or(NONE)).collect()
 }

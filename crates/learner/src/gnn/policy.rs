@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use homing_nlm::Simd;
+use homing_nlm::{Simd, exp, ln};
 use homing_planner::search::Policy;
 use homing_planner::{ActionId, Estimate, Heuristic, States, Task};
-use homing_tape::{exp, ln};
 
 use super::draw::{Batch, Drawer};
 use super::evaluate::Evaluator;
@@ -58,7 +57,7 @@ impl<'t> GnnPolicy<'t> {
     /// V of each state, told from which it was reached.
     fn values_of<'s>(&mut self, pairs: &[(&'s [u32], &'s [u32])], mut each: impl FnMut(f64)) {
         for some in pairs.chunks(MOST) {
-            self.batch.clear();
+            self.evaluator.begin(&mut self.batch);
             for (before, state) in some {
                 let kinds = &mut self.evaluator.kinds;
                 self.drawer.draw(before, state, &[], kinds, &mut self.batch);
@@ -78,7 +77,7 @@ impl Policy for GnnPolicy<'_> {
         actions: &[ActionId],
         probabilities: &mut Vec<f64>,
     ) -> f64 {
-        self.batch.clear();
+        self.evaluator.begin(&mut self.batch);
         let kinds = &mut self.evaluator.kinds;
         self.drawer
             .draw(previous, state, actions, kinds, &mut self.batch);

@@ -10,16 +10,15 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use homing_nlm::SplitMix64;
+use homing_nlm::{Adam, SplitMix64};
 use homing_planner::Task;
-use homing_tape::{AdamL2, Buffers, Segments, Tape, add_up};
+use homing_tape::{Buffers, Segments, Tape, add_up};
 
 use super::config::GnnConfig;
 use super::draw::{Batch, Drawer};
 use super::episodes::{Episode, Ground, Step, run};
-use super::kinds::Kinds;
 use super::model::{GnnModel, GnnSummary};
-use super::network::Network;
+use super::network::{Index, Network};
 use super::shape::GraphShape;
 use crate::compute::Compute;
 use crate::record::TrainError;
@@ -30,7 +29,7 @@ use crate::teamwork::for_all;
 const IN_STEP: usize = 10;
 
 /// Steps of one chunk of the gradient at the most.
-const CHUNK: usize = 75;
+const CHUNK: usize = 150;
 
 /// What an iteration came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,7 +59,7 @@ pub struct GnnTrainer<'t> {
     pub(super) grounds: Vec<Ground<'t>>,
     network: Arc<Network>,
     pub(super) parameters: Vec<f32>,
-    pub(super) adam: AdamL2,
+    pub(super) adam: Adam,
     pub(super) iteration: u64,
     pub(super) summary: GnnSummary,
     compute: Compute,
@@ -69,8 +68,7 @@ pub struct GnnTrainer<'t> {
 
 /// Steps of episodes as the tape takes them.
 pub(super) struct Chunk {
-    kinds: Kinds,
-    batch: Batch,
+    index: Index,
     actions: Segments,
     picks: Arc<[u32]>,
     logs: Arc<[f32]>,
@@ -133,7 +131,7 @@ impl<'t> GnnTrainer<'t> {
         }
         let network = Network::new(&shape, config.width);
         let parameters = network.layout.init(&mut SplitMix64::new(seed));
-        let adam = AdamL2::new(parameters.len(), config.learning_rate, config.l2);
+        let adam = Adam::with(parameters.len(), config.learning_rate, config.l2);
         Ok(Self {
             summary: GnnSummary {
                 problems: grounds.len() as u64,
@@ -236,7 +234,7 @@ impl<'t> GnnTrainer<'t> {
         let chunks = self.chunks(&episodes);
         let rate = f64::from(self.config.learning_rate)
             * self.config.decay.powi((self.iteration - 1) as i32);
-        self.adam.adam.learning_rate = rate as f32;
+        self.adam.learning_rate = rate as f32;
         while record.updates < self.config.updates as u64 && steps > 0 && !stop() {
             let sums = self.update(&chunks, stop)?;
             record.updates += 1;
@@ -306,7 +304,7 @@ impl<'t> GnnTrainer<'t> {
         }
         let chunks = for_all(&parts, self.compute.threads, &mut (), |(part, share), _| {
             let shape = &self.network.shape;
-            let mut kinds = Kinds::new(shape.width(1), shape.width(2));
+            let mut kinds = self.network.kinds();
             let mut batch = Batch::default();
             let mut drawer: Option<(usize, Drawer<'_>)> = None;
             for &(ground, step, _) in *part {
@@ -335,8 +333,7 @@ impl<'t> GnnTrainer<'t> {
                     .map(|(_, step, worth)| worth - step.value)
                     .collect(),
                 returns: all.map(|(_, _, worth)| *worth).collect(),
-                kinds,
-                batch,
+                index: Index::new(&kinds, &batch),
                 share: *share,
             })
         });
@@ -391,7 +388,7 @@ impl Chunk {
         tape: &mut Tape<'_>,
         gradient: &mut [f32],
     ) -> Sums {
-        let outputs = network.record(tape, &self.kinds, &self.batch);
+        let outputs = network.record(tape, &self.index);
         let log = tape.log_softmax_pick(outputs.logits, &self.actions, Arc::clone(&self.picks));
         let surrogate = tape.clipped_surrogate(
             log,

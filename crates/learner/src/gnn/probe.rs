@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::draw::{Batch, Drawer};
-use super::episodes::Step;
+use super::episodes::{Ground, Step};
 use super::evaluate::Evaluator;
+use super::kinds::{append_dense, words};
 use super::ppo::GnnTrainer;
 
 /// Arity, predicate, sign, objects.
@@ -65,48 +66,39 @@ impl<'a, 't> Probe<'a, 't> {
     }
 
     fn graph(&self, ground: usize, step: &Step, worth: f32) -> PlainGraph {
-        let network = self.trainer.network();
-        let parameters = self.trainer.parameters.as_slice().into();
-        let simd = self.trainer.compute().simd;
-        // For its kinds alone.
-        let mut evaluator = Evaluator::new(Arc::clone(network), parameters, simd);
-        let mut batch = Batch::default();
+        let shape = &self.trainer.network().shape;
         let task = self.trainer.grounds[ground].task;
-        let mut drawer = Drawer::new(task, &network.shape).expect("it was read before");
-        let kinds = &mut evaluator.kinds;
-        drawer.draw(&step.before, &step.state, &step.actions, kinds, &mut batch);
-        let nodes = batch.nodes.items.iter().map(|&kind| {
-            let mut row = Vec::new();
-            kinds.nodes.append_dense(kind, &mut row);
-            row
-        });
-        let nodes: Vec<Vec<f32>> = nodes.collect();
+        let mut drawer = Drawer::new(task, shape).expect("it was read before");
+        drawer.fill(&step.before, &step.state);
+        let rows = |bits: &[u32], arity: usize| -> Vec<Vec<f32>> {
+            let width = shape.width(arity);
+            let each = bits.chunks_exact(words(width)).map(|bits| {
+                let mut row = Vec::new();
+                append_dense(bits, width, &mut row);
+                row
+            });
+            each.collect()
+        };
+        let nodes = rows(&drawer.bits.nodes, 1);
         let mut edges = (Vec::new(), Vec::new(), Vec::new());
-        let mut class = 0;
-        for source in 0..batch.classes.len() {
-            for &combination in batch.classes.list(source) {
-                let (_, edge) = kinds.combinations[combination as usize];
-                for &target in batch.members.list(class) {
-                    let mut row = Vec::new();
-                    kinds.edges.append_dense(edge, &mut row);
-                    edges.0.push(source as u32);
-                    edges.1.push(target);
-                    edges.2.push(row);
-                }
-                class += 1;
+        for (pair, row) in rows(&drawer.bits.edges, 2).into_iter().enumerate() {
+            let (source, target) = (pair / nodes.len(), pair % nodes.len());
+            if source != target {
+                edges.0.push(source as u32);
+                edges.1.push(target as u32);
+                edges.2.push(row);
             }
         }
-        let actions = (0..batch.effects.len()).map(|action| {
-            let effects = batch.effects.list(action).iter();
-            let plain = effects.map(|effect| {
-                let sign = if effect.adds { 1.0 } else { -1.0 };
-                let (x, y) = effect.ends;
-                (effect.arity, effect.at, sign, x, y)
+        let actions = step.actions.iter().map(|&action| {
+            let effects = drawer.effects_of(action);
+            let plain = effects.map(|(arity, at, adds, x, y)| {
+                let sign = if adds { 1.0 } else { -1.0 };
+                (arity, at, sign, x as u32, y as u32)
             });
             plain.collect()
         });
         PlainGraph {
-            global: batch.globals.clone(),
+            global: rows(&drawer.bits.globals, 0).concat(),
             nodes,
             edges,
             actions: actions.collect(),
@@ -148,33 +140,52 @@ impl<'a, 't> Probe<'a, 't> {
         error.value_error / self.steps.len() as f64
     }
 
-    /// The network on all states without a tape, `at_once` at a time; the sum of the values and
-    /// that of the logits. Drawing is part of it.
-    pub fn evaluate(&self, at_once: usize) -> (f64, f64) {
+    /// What [`evaluate`](Self::evaluate) needs, made once, as for a search.
+    pub fn evaluation(&self) -> Evaluation<'t> {
         let network = self.trainer.network();
         let parameters = self.trainer.parameters.as_slice().into();
         let simd = self.trainer.compute().simd;
-        let mut evaluator = Evaluator::new(Arc::clone(network), parameters, simd);
-        let mut batch = Batch::default();
+        let drawer = |ground: &Ground<'t>| {
+            Drawer::new(ground.task, &network.shape).expect("it was read before")
+        };
+        Evaluation {
+            evaluator: Evaluator::new(Arc::clone(network), parameters, simd),
+            drawers: self.trainer.grounds.iter().map(drawer).collect(),
+            batch: Batch::default(),
+        }
+    }
+
+    /// The network on all states without a tape, `at_once` at a time; the sum of the values and
+    /// that of the logits. Drawing is part of it; nothing is known of any state at the start.
+    pub fn evaluate(&self, at_once: usize, with: &mut Evaluation<'t>) -> (f64, f64) {
+        let Evaluation {
+            evaluator,
+            drawers,
+            batch,
+        } = with;
+        evaluator.forget();
         let (mut logits, mut values) = (Vec::new(), Vec::new());
         let mut sums = (0.0, 0.0);
-        let mut drawers: std::collections::HashMap<usize, Drawer<'_>> = Default::default();
         for some in self.steps.chunks(at_once) {
-            batch.clear();
+            evaluator.begin(batch);
             for (ground, step, _) in some {
-                let drawer = drawers.entry(*ground).or_insert_with(|| {
-                    let task = self.trainer.grounds[*ground].task;
-                    Drawer::new(task, &network.shape).expect("it was read before")
-                });
                 let kinds = &mut evaluator.kinds;
-                drawer.draw(&step.before, &step.state, &step.actions, kinds, &mut batch);
+                drawers[*ground].draw(&step.before, &step.state, &step.actions, kinds, batch);
             }
-            evaluator.evaluate(&batch, &mut logits, &mut values);
+            evaluator.evaluate(batch, &mut logits, &mut values);
             sums.0 += values.iter().map(|&x| f64::from(x)).sum::<f64>();
             sums.1 += logits.iter().map(|&x| f64::from(x)).sum::<f64>();
         }
         sums
     }
+}
+
+/// The network and what draws for it.
+pub struct Evaluation<'t> {
+    evaluator: Evaluator,
+    /// By problem.
+    drawers: Vec<Drawer<'t>>,
+    batch: Batch,
 }
 
 /// States drawn for the tape.

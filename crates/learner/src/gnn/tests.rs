@@ -11,7 +11,7 @@ use homing_tape::{Buffers, Linear, Matrix, Segments, Tape};
 use super::draw::{Batch, Drawer};
 use super::evaluate::Evaluator;
 use super::kinds::Kinds;
-use super::network::Network;
+use super::network::{Index, Network};
 use super::policy::softmax;
 use super::*;
 use crate::compute::Compute;
@@ -299,7 +299,7 @@ fn wide(parameters: &[f32]) -> Vec<f64> {
 /// A batch of a walk's states with their applicable actions.
 fn batch_of(task: &Task, network: &Network, pairs: &[(Vec<u32>, Vec<u32>)]) -> (Kinds, Batch) {
     let shape = &network.shape;
-    let mut kinds = Kinds::new(shape.width(1), shape.width(2));
+    let mut kinds = network.kinds();
     let mut batch = Batch::default();
     let mut drawer = Drawer::new(task, shape).expect("it can be read");
     for (before, state) in pairs {
@@ -322,7 +322,7 @@ fn tape_and_fast_evaluation_follow_the_definition() {
         Simd::best(),
         Buffers::default(),
     );
-    let outputs = network.record(&mut tape, &kinds, &batch);
+    let outputs = network.record(&mut tape, &Index::new(&kinds, &batch));
     let mut evaluator = Evaluator::new(
         Arc::clone(&network),
         parameters.as_slice().into(),
@@ -352,9 +352,12 @@ fn tape_and_fast_evaluation_follow_the_definition() {
             assert!(close(tape.value(outputs.logits)[from + at], expected));
         }
     }
-    // Classes are fewer than edges: that is what they are for.
-    let edges = batch.members.items.len();
-    assert!(3 * batch.classes.items.len() < 2 * edges);
+    // What looks alike is computed once: that is what kinds are for.
+    let objects = task.problem().objects.len();
+    let (nodes, edges) = (pairs.len() * objects, pairs.len() * objects * (objects - 1));
+    assert!(3 * kinds.first.nodes.len() < 2 * nodes);
+    assert!(kinds.second.nodes.len() < nodes);
+    assert!(3 * kinds.second_edges.len() < edges);
 }
 
 #[test]
@@ -380,6 +383,15 @@ fn a_batch_changes_no_bit() {
     };
     let (logits, values) = run(&pairs, &mut fresh());
     let mut backwards = fresh();
+    let mut forgetful = fresh();
+    for (at, pair) in pairs.iter().enumerate() {
+        if at % 3 == 0 {
+            forgetful.forget();
+        }
+        let (some, value) = run(std::slice::from_ref(pair), &mut forgetful);
+        assert_eq!(value[0], values[at]);
+        assert!(some.iter().all(|logit| logits.contains(logit)));
+    }
     let (mut alone_logits, mut alone_values) = (Vec::new(), Vec::new());
     for pair in pairs.iter().rev() {
         let (logits, values) = run(std::slice::from_ref(pair), &mut backwards);
@@ -429,7 +441,7 @@ fn gradients_agree_with_finite_differences() {
         Simd::best(),
         Buffers::default(),
     );
-    let outputs = network.record(&mut tape, &kinds, &batch);
+    let outputs = network.record(&mut tape, &Index::new(&kinds, &batch));
     let actions = Segments::new(batch.actions.starts.clone(), batch.actions.items.clone());
     let picks32 = picks.iter().map(|&pick| pick as u32).collect();
     let log = tape.log_softmax_pick(outputs.logits, &actions, picks32);

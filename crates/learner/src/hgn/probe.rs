@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use homing_nlm::{Simd, SplitMix64};
+use homing_nlm::{Adam, Simd, SplitMix64};
 use homing_planner::Task;
-use homing_tape::{AdamL2, Buffers, Tape};
+use homing_tape::{Buffers, Tape};
 use serde_json::json;
 
 use super::config::HgnConfig;
@@ -22,7 +22,7 @@ pub struct HgnProbe {
     kinds: Arc<[u32]>,
     /// The weights.
     pub parameters: Vec<f32>,
-    adam: AdamL2,
+    adam: Adam,
     buffers: Buffers,
     evaluator: Evaluator,
     scratch: Scratch,
@@ -42,7 +42,7 @@ impl HgnProbe {
         Self {
             indices: Indices::new(&graph),
             kinds: kinds.into(),
-            adam: AdamL2::new(parameters.len(), config.learning_rate, config.l2),
+            adam: Adam::with(parameters.len(), config.learning_rate, config.l2),
             parameters,
             buffers: Buffers::default(),
             scratch: Scratch::default(),

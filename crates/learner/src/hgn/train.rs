@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use homing_nlm::SplitMix64;
+use homing_nlm::{Adam, SplitMix64};
 use homing_planner::{Progress, Stop, Task, Watch};
-use homing_tape::{AdamL2, Buffers};
+use homing_tape::Buffers;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ struct Sample {
 #[derive(Clone)]
 struct Fold {
     parameters: Vec<f32>,
-    adam: AdamL2,
+    adam: Adam,
     random: SplitMix64,
     best: Vec<f32>,
     report: FoldReport,
@@ -277,7 +277,7 @@ impl HgnTrainer {
                 let samples = [false, true].map(|judge| self.members(fold, judge).count());
                 return Ok(Fold {
                     best: parameters.clone(),
-                    adam: AdamL2::new(parameters.len(), self.config.learning_rate, self.config.l2),
+                    adam: Adam::with(parameters.len(), self.config.learning_rate, self.config.l2),
                     parameters,
                     random,
                     report: FoldReport {
@@ -439,7 +439,7 @@ impl HgnTrainer {
     fn header(&self) -> Header {
         let folds = self.folds.iter().map(|fold| SavedFold {
             random: fold.random.state(),
-            adam_steps: fold.adam.adam.steps(),
+            adam_steps: fold.adam.steps(),
             report: fold.report.clone(),
         });
         Header {
@@ -461,7 +461,7 @@ impl HgnTrainer {
         let broken = |error: &dyn fmt::Display| HgnError::Checkpoint(error.to_string());
         let mut numbers = Vec::new();
         for fold in &self.folds {
-            let (first, second) = fold.adam.adam.moments();
+            let (first, second) = fold.adam.moments();
             for part in [&fold.parameters, &fold.best, first, second] {
                 numbers.extend_from_slice(part);
             }
@@ -510,8 +510,8 @@ impl HgnTrainer {
         trainer.epoch = header.epoch;
         for (saved, parts) in header.folds.into_iter().zip(numbers.chunks_exact(4 * len)) {
             let part = |at: usize| &parts[at * len..(at + 1) * len];
-            let mut adam = AdamL2::new(len, config.learning_rate, config.l2);
-            adam.adam.restore(saved.adam_steps, part(2), part(3));
+            let mut adam = Adam::with(len, config.learning_rate, config.l2);
+            adam.restore(saved.adam_steps, part(2), part(3));
             trainer.folds.push(Fold {
                 parameters: part(0).to_vec(),
                 best: part(1).to_vec(),

@@ -4,20 +4,22 @@
 //! begun at the entry that is there: how rows are grouped into calls, tiles and blocks changes no
 //! bit, so that a row's result never depends on the batch it is in.
 
-use super::vector::{Kernel, Level, Vector};
+use super::vector::{Kernel, Lanes, Level, Vector};
 use super::view::{Rows, RowsMut, times};
-use crate::plan::BLOCK;
 use crate::simd::Simd;
 use crate::tuning::DEPTH;
+
+/// Fewer rows are not worth the copy of a panel to where it lies close together.
+const WORTH_A_COPY: usize = 25;
 
 /// c += a · b, all row by row: a `[m, k]`, b `[k, n]`, c `[m, n]`.
 ///
 /// # Panics
 ///
 /// If a length is not that of its shape, or the processor lacks the instructions of `simd`.
-pub fn multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], [m, k, n]: [usize; 3]) {
-    assert_eq!(a.len(), m * k, "the length of a");
-    product(simd, a, [k, 1], b, c, [m, k, n]);
+pub fn multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usize; 3]) {
+    let a_strides = [shape[1], 1];
+    product(simd, a, a_strides, Right::AsItIs(b), c, shape);
 }
 
 /// c += aᵀ · b, all row by row: a `[k, m]`, b `[k, n]`, c `[m, n]`.
@@ -25,15 +27,64 @@ pub fn multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], [m, k, n]: 
 /// # Panics
 ///
 /// As for [`multiply_add`].
-pub fn transposed_multiply_add(
-    simd: Simd,
-    a: &[f32],
-    b: &[f32],
-    c: &mut [f32],
-    [m, k, n]: [usize; 3],
-) {
-    assert_eq!(a.len(), m * k, "the length of a");
-    product(simd, a, [1, m], b, c, [m, k, n]);
+pub fn transposed_multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usize; 3]) {
+    let a_strides = [1, shape[0]];
+    product(simd, a, a_strides, Right::AsItIs(b), c, shape);
+}
+
+/// c += a · bᵀ, all row by row: a `[m, k]`, b `[n, k]`, c `[m, n]`.
+///
+/// # Panics
+///
+/// As for [`multiply_add`].
+pub fn multiply_transposed_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usize; 3]) {
+    let a_strides = [shape[1], 1];
+    product(simd, a, a_strides, Right::Transposed(b), c, shape);
+}
+
+/// The right factor: `[k, n]`, or transposed `[n, k]`.
+#[derive(Clone, Copy)]
+enum Right<'a> {
+    AsItIs(&'a [f32]),
+    Transposed(&'a [f32]),
+}
+
+impl<'a> Right<'a> {
+    fn entries(self) -> &'a [f32] {
+        match self {
+            Self::AsItIs(b) | Self::Transposed(b) => b,
+        }
+    }
+
+    /// Copies the block of `rows` of the summed index and `columns` to `to`, rows of `width`
+    /// filled up with zeros.
+    fn pack(
+        self,
+        [k, n]: [usize; 2],
+        rows: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+        width: usize,
+        to: &mut Vec<f32>,
+    ) {
+        to.clear();
+        match self {
+            Self::AsItIs(b) => {
+                for row in rows {
+                    to.extend_from_slice(&b[row * n..][columns.clone()]);
+                    to.resize(to.len().next_multiple_of(width), 0.0);
+                }
+            }
+            Self::Transposed(b) => {
+                to.resize(rows.len() * width, 0.0);
+                for (at, column) in columns.enumerate() {
+                    let entries = &b[column * k..][rows.clone()];
+                    for (to, x) in to.chunks_exact_mut(width).zip(entries) {
+                        to[at] = *x;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// c += a · b, where entry (i, p) of a is at i·`strides[0]` + p·`strides[1]`.
@@ -41,180 +92,163 @@ fn product(
     simd: Simd,
     a: &[f32],
     strides: [usize; 2],
-    b: &[f32],
+    b: Right<'_>,
     c: &mut [f32],
     [m, k, n]: [usize; 3],
 ) {
     let level = Level::new(simd);
-    assert_eq!(b.len(), k * n, "the length of b");
+    assert_eq!(a.len(), m * k, "the length of a");
+    assert_eq!(b.entries().len(), k * n, "the length of b");
     assert_eq!(c.len(), m * n, "the length of c");
     if m == 0 || k == 0 || n == 0 {
         return;
     }
     // Panels of two vectors, or of one where that is enough.
-    let width = if n <= BLOCK { BLOCK } else { 2 * BLOCK };
-    // Panels that lie close together are read faster; for few rows they are not worth the copy.
-    let as_it_is = n.is_multiple_of(width) && (n == width || m <= 16);
-    let packed;
-    let (panels, panel_step, b_stride) = if as_it_is {
-        (b, width, n)
-    } else {
-        packed = pack(b, k, n, width);
-        (&packed[..], k * width, width)
-    };
-    level.run(&Product {
-        a,
-        a_row: strides[0],
-        a_column: strides[1],
-        b: panels,
-        panel_step,
-        b_stride,
-        c: RowsMut::new(c, n),
-        m,
-        k,
-        n,
-        width,
-    });
-}
-
-/// Columns in panels of `width`, one after the other, the last one filled up with zeros.
-fn pack(b: &[f32], k: usize, n: usize, width: usize) -> Vec<f32> {
-    let mut packed = vec![0.0; n.div_ceil(width) * k * width];
-    for (panel, to) in packed.chunks_exact_mut(k * width).enumerate() {
-        let first = panel * width;
-        let columns = width.min(n - first);
-        for (row, to) in b.chunks_exact(n).zip(to.chunks_exact_mut(width)) {
-            to[..columns].copy_from_slice(&row[first..first + columns]);
+    let lanes = level.wide_lanes();
+    let width = if n <= lanes { lanes } else { 2 * lanes };
+    let whole = n.is_multiple_of(width) && (n == width || m < WORTH_A_COPY);
+    let mut packed = Vec::new();
+    for from in (0..k).step_by(DEPTH) {
+        let depth = DEPTH.min(k - from);
+        for first in (0..n).step_by(width) {
+            let columns = width.min(n - first);
+            let (panel, stride) = match b {
+                Right::AsItIs(b) if whole => (&b[from * n + first..], n),
+                _ => {
+                    b.pack(
+                        [k, n],
+                        from..from + depth,
+                        first..first + columns,
+                        width,
+                        &mut packed,
+                    );
+                    (&packed[..], width)
+                }
+            };
+            level.run(&Panel {
+                a: &a[from * strides[1]..],
+                strides,
+                b: Rows::new(panel, stride),
+                c: RowsMut::new(&mut c[first..], n),
+                m,
+                depth,
+                columns,
+                width,
+            });
         }
     }
-    packed
 }
 
-struct Product<'a> {
+/// Some columns of c, one or two vectors of them.
+struct Panel<'a> {
     a: &'a [f32],
-    a_row: usize,
-    a_column: usize,
-    b: &'a [f32],
-    panel_step: usize,
-    b_stride: usize,
+    /// Between rows of a, between columns of a.
+    strides: [usize; 2],
+    b: Rows<'a>,
     c: RowsMut<'a>,
     m: usize,
-    k: usize,
-    n: usize,
-    /// One vector or two.
+    depth: usize,
+    columns: usize,
+    /// The columns that b has: `columns` rounded up to one vector or two.
     width: usize,
 }
 
-// SAFETY: the tiles cover m rows, k entries of the summed index and the panels of n columns, which
-// `check` asks for.
-unsafe impl Kernel for Product<'_> {
+/// More than the lanes of two vectors of any level.
+const ROOM: usize = 32;
+
+// SAFETY: the tiles cover m rows, `depth` entries of the summed index and `columns` columns, which
+// `check` asks for; of b they read whole vectors, `width` columns.
+unsafe impl Kernel for Panel<'_> {
     #[inline(always)]
     fn check(&self) {
         let last = |count: usize, step: usize| times(count.saturating_sub(1), step);
-        assert!(self.width == BLOCK || self.width == 2 * BLOCK);
-        assert!(last(self.m, self.a_row) + last(self.k, self.a_column) < self.a.len());
-        let from = last(self.n.div_ceil(self.width), self.panel_step);
-        Rows::new(self.b, self.b_stride)
-            .from(from)
-            .check(self.k, self.width);
-        self.c.check(self.m, self.n);
-        assert_eq!(self.c.stride(), self.n);
+        let end = last(self.m, self.strides[0]).saturating_add(last(self.depth, self.strides[1]));
+        assert!(end < self.a.len());
+        assert!(self.columns <= self.width && self.width <= ROOM);
+        self.b.check(self.depth, self.width);
+        self.c.check(self.m, self.columns);
     }
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: blocks and panels stay within the shapes.
+        let lanes = <V::Wide as Lanes>::LANES;
+        assert!(self.width == lanes || self.width == 2 * lanes);
+        // SAFETY: the panel has one vector or two of columns.
         unsafe {
-            for from in (0..self.k).step_by(DEPTH) {
-                let depth = DEPTH.min(self.k - from);
-                for panel in 0..self.n.div_ceil(self.width) {
-                    if self.width == BLOCK {
-                        self.panel::<V, 1>(panel, from, depth);
-                    } else {
-                        self.panel::<V, 2>(panel, from, depth);
-                    }
-                }
+            if self.width == lanes {
+                self.rows::<V::Wide, 1>(V::WIDE);
+            } else {
+                self.rows::<V::Wide, 2>(V::WIDE);
             }
         }
     }
 }
 
-impl Product<'_> {
-    /// One panel of columns for all rows.
+impl Panel<'_> {
+    /// All rows, in tiles.
     #[inline(always)]
-    unsafe fn panel<V: Vector, const N: usize>(&self, panel: usize, from: usize, depth: usize) {
+    unsafe fn rows<L: Lanes, const N: usize>(&self, many_registers: bool) {
         let mut row = 0;
         // SAFETY: rows stay below m.
         unsafe {
-            if V::WIDE {
+            if many_registers {
                 while row + 12 <= self.m {
-                    self.tile::<V, 12, N>(row, panel, from, depth);
+                    self.tile::<L, 12, N>(row);
                     row += 12;
                 }
             }
             while row + 4 <= self.m {
-                self.tile::<V, 4, N>(row, panel, from, depth);
+                self.tile::<L, 4, N>(row);
                 row += 4;
             }
             while row < self.m {
-                self.tile::<V, 1, N>(row, panel, from, depth);
+                self.tile::<L, 1, N>(row);
                 row += 1;
             }
         }
     }
 
-    /// M rows of one panel of N vectors, in registers.
+    /// M rows of N vectors, in registers.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const M: usize, const N: usize>(
-        &self,
-        row: usize,
-        panel: usize,
-        from: usize,
-        depth: usize,
-    ) {
-        let columns = (self.n - panel * self.width).min(self.width);
+    unsafe fn tile<L: Lanes, const M: usize, const N: usize>(&self, row: usize) {
+        let [a_row, a_column] = self.strides;
+        let whole = self.columns == self.width;
         // SAFETY: the rows row..row + M exist; of the panel's columns those that c has are read and
         // written in place, or through `edge`, which has room for two vectors a row.
         unsafe {
-            let a = self.a.as_ptr().add(row * self.a_row + from * self.a_column);
-            let b = self
-                .b
-                .as_ptr()
-                .add(panel * self.panel_step + from * self.b_stride);
-            let c = self.c.row(row).add(panel * self.width);
-            let mut edge = [[0.0_f32; 2 * BLOCK]; M];
-            let whole = columns == self.width;
-            let mut sums = [[V::splat(0.0); N]; M];
+            let a = self.a.as_ptr().add(row * a_row);
+            let mut edge = [[0.0_f32; ROOM]; M];
+            let mut sums = [[L::splat(0.0); N]; M];
             for (i, (sums, edge)) in sums.iter_mut().zip(&mut edge).enumerate() {
-                let mut at = c.add(i * self.n).cast_const();
+                let mut at = self.c.row(row + i).cast_const();
                 if !whole {
-                    at.copy_to_nonoverlapping(edge.as_mut_ptr(), columns);
+                    at.copy_to_nonoverlapping(edge.as_mut_ptr(), self.columns);
                     at = edge.as_ptr();
                 }
                 for (j, sum) in sums.iter_mut().enumerate() {
-                    *sum = V::load(at.add(j * BLOCK));
+                    *sum = L::load(at.add(j * L::LANES));
                 }
             }
-            for p in 0..depth {
-                let mut vectors = [V::splat(0.0); N];
+            for p in 0..self.depth {
+                let mut vectors = [L::splat(0.0); N];
                 for (j, vector) in vectors.iter_mut().enumerate() {
-                    *vector = V::load(b.add(p * self.b_stride + j * BLOCK));
+                    *vector = L::load(self.b.row(p).add(j * L::LANES));
                 }
                 for (i, sums) in sums.iter_mut().enumerate() {
-                    let factor = V::splat(*a.add(i * self.a_row + p * self.a_column));
+                    let factor = L::splat(*a.add(i * a_row + p * a_column));
                     for (sum, vector) in sums.iter_mut().zip(vectors) {
                         *sum = factor.mul_add(vector, *sum);
                     }
                 }
             }
             for (i, (sums, edge)) in sums.iter().zip(&mut edge).enumerate() {
-                let at = c.add(i * self.n);
+                let at = self.c.row(row + i);
                 let to = if whole { at } else { edge.as_mut_ptr() };
                 for (j, sum) in sums.iter().enumerate() {
-                    sum.store(to.add(j * BLOCK));
+                    sum.store(to.add(j * L::LANES));
                 }
                 if !whole {
-                    at.copy_from_nonoverlapping(edge.as_ptr(), columns);
+                    at.copy_from_nonoverlapping(edge.as_ptr(), self.columns);
                 }
             }
         }
@@ -275,6 +309,15 @@ mod tests {
                 }
                 let mut again = start.clone();
                 transposed_multiply_add(simd, &turned, &b, &mut again, [m, k, n]);
+                assert_eq!(c, again, "{simd} {m} {k} {n}");
+                let mut turned_b = vec![0.0; k * n];
+                for p in 0..k {
+                    for j in 0..n {
+                        turned_b[j * k + p] = b[p * n + j];
+                    }
+                }
+                let mut again = start.clone();
+                multiply_transposed_add(simd, &a, &turned_b, &mut again, [m, k, n]);
                 assert_eq!(c, again, "{simd} {m} {k} {n}");
             }
         }

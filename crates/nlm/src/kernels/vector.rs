@@ -7,6 +7,20 @@
 use super::x86;
 use crate::simd::Simd;
 
+/// Lanes of f32 for products of matrices: as many as the instructions have.
+///
+/// # Safety
+///
+/// As for [`Vector`]; `load` and `store` touch as many f32 as there are lanes.
+pub(crate) unsafe trait Lanes: Copy {
+    const LANES: usize;
+    unsafe fn splat(x: f32) -> Self;
+    unsafe fn load(from: *const f32) -> Self;
+    unsafe fn store(self, to: *mut f32);
+    /// `self * b + c`.
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+}
+
 /// Eight lanes of f32. Every operation is lane by lane.
 ///
 /// # Safety
@@ -17,6 +31,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// Whether there are 32 registers, enough for 24 accumulators with their
     /// operands; else tiles are smaller.
     const WIDE: bool;
+    /// The same instructions with all their lanes.
+    type Wide: Lanes;
     unsafe fn splat(x: f32) -> Self;
     unsafe fn load(from: *const f32) -> Self;
     unsafe fn store(self, to: *mut f32);
@@ -90,6 +106,33 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
     }
 }
 
+/// [`Lanes`] that are those of a [`Vector`].
+macro_rules! eight_lanes {
+    ($vector:ty) => {
+        // SAFETY: the methods are those of the vector.
+        unsafe impl $crate::kernels::vector::Lanes for $vector {
+            const LANES: usize = 8;
+            #[inline(always)]
+            unsafe fn splat(x: f32) -> Self {
+                unsafe { <Self as Vector>::splat(x) }
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const f32) -> Self {
+                unsafe { <Self as Vector>::load(from) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut f32) {
+                unsafe { Vector::store(self, to) }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+                unsafe { Vector::mul_add(self, b, c) }
+            }
+        }
+    };
+}
+pub(crate) use eight_lanes;
+
 /// Work that can run at any level.
 ///
 /// # Safety
@@ -122,6 +165,14 @@ impl Level {
 
     pub(crate) fn simd(self) -> Simd {
         self.0
+    }
+
+    /// [`Lanes::LANES`] of [`Vector::Wide`].
+    pub(crate) fn wide_lanes(self) -> usize {
+        match self.0 {
+            Simd::Avx512 => 16,
+            Simd::Portable | Simd::Avx2 => 8,
+        }
     }
 
     /// Checks a kernel and runs it.
@@ -171,6 +222,7 @@ macro_rules! lanewise {
 // SAFETY: needs no special instructions.
 unsafe impl Vector for Portable {
     const WIDE: bool = false;
+    type Wide = Self;
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
         Self([x; 8])
@@ -251,3 +303,5 @@ unsafe impl Vector for Portable {
         x.map(|x| lanewise!(|i: usize| 1.0 / x.0[i]))
     }
 }
+
+eight_lanes!(Portable);

@@ -1,9 +1,10 @@
 //! [`Vector`] with the instructions of x86-64.
 //!
 //! Vectors have 256 bits with AVX-512 too: eight features are the rule, so that no lane is
-//! empty. What AVX-512 adds are registers, masks and quicker exponents and reciprocals.
+//! empty. What AVX-512 adds are registers, masks and quicker exponents and reciprocals. Products of
+//! large matrices have all its lanes ([`Sixteen`]).
 
-use super::vector::{Kernel, Vector, check_and_run};
+use super::vector::{Kernel, Lanes, Vector, check_and_run, eight_lanes};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx2,fma")]
@@ -71,6 +72,7 @@ pub(super) struct Avx2(__m256);
 // and stores touch eight f32 the caller vouches for.
 unsafe impl Vector for Avx2 {
     const WIDE: bool = false;
+    type Wide = Self;
     arithmetic!();
     #[inline(always)]
     unsafe fn where_equal(self, b: Self, x: Self) -> Self {
@@ -102,6 +104,8 @@ unsafe impl Vector for Avx2 {
     }
 }
 
+eight_lanes!(Avx2);
+
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(__m256);
 
@@ -109,6 +113,7 @@ pub(super) struct Avx512(__m256);
 // stores touch eight f32 the caller vouches for.
 unsafe impl Vector for Avx512 {
     const WIDE: bool = true;
+    type Wide = Sixteen;
     arithmetic!();
     #[inline(always)]
     unsafe fn where_equal(self, b: Self, x: Self) -> Self {
@@ -147,5 +152,31 @@ unsafe impl Vector for Avx512 {
             }
             x
         }
+    }
+}
+
+/// All of AVX-512's lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Sixteen(__m512);
+
+// SAFETY: used only inside `run_avx512`, where AVX-512 is enabled; loads and
+// stores touch sixteen f32 the caller vouches for.
+unsafe impl Lanes for Sixteen {
+    const LANES: usize = 16;
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> Self {
+        unsafe { Self(_mm512_set1_ps(x)) }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(_mm512_loadu_ps(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm512_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
     }
 }
