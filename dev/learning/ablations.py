@@ -28,6 +28,7 @@ import math
 import statistics
 import subprocess
 import sys
+import textwrap
 import tempfile
 from pathlib import Path
 
@@ -176,8 +177,9 @@ def numbers(values):
 
 
 def head_of(settings, what):
-    return (f"{what} {settings['seconds']} CPU seconds and {settings['memory_mb'] / 1024:.0f} GB a run, one core each; "
-            f"revision {settings['revision']}, {settings['machine']}.\n")
+    text = (f"{what} {settings['seconds']} CPU seconds and {settings['memory_mb'] / 1024:.0f} GB a run, one core each; "
+            f"revision {settings['revision']}, {settings['machine']}.")
+    return textwrap.fill(text, 99) + "\n"
 
 
 def tables_here(settings, runs):
