@@ -28,8 +28,8 @@ import math
 import statistics
 import subprocess
 import sys
-import textwrap
 import tempfile
+import textwrap
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
