@@ -16,7 +16,8 @@ which were used for nothing, by the learned order alone.
 
 `gbfs` trains a model for each of the eight domains and each of three seeds by the commands of
 models/README.md, and takes problems of the suite `paper-test` through plain GBFS with 100,000
-evaluations, beside h_add and h_FF.
+evaluations, beside h_add and h_FF. With `--residual` h_FF and h_add are features of the model, which
+then corrects them, as the paper's network does.
 
 RESULTS is a file of JSON lines, with a line after each run; started again, it makes the runs that
 are missing. Only python3 and the binary are needed.
@@ -340,7 +341,8 @@ def by_domain_trained(runs, names, seeds):
 # --- plain GBFS in the paper's eight domains ----------------------------------------------------
 
 def run_gbfs(options):
-    settings = {"part": "gbfs", "evaluations": options.evaluations, "problems": options.problems, **common(options)}
+    part = "residual" if options.residual else "gbfs"
+    settings = {"part": part, "evaluations": options.evaluations, "problems": options.problems, **common(options)}
     log = many.Log(options.results, settings)
     work = options.results.with_suffix("").resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -351,12 +353,15 @@ def run_gbfs(options):
                            stdout=subprocess.DEVNULL)
     train, test = many.problems_in(work / "paper-train"), many.problems_in(work / "paper-test")
     domains = options.domains or EIGHT
+    config = work / "residual.toml" if options.residual else None
+    if config:
+        config.write_text('[function]\nkind = "counts"\nheuristics = ["ff", "add"]\n')
     trainings, by_model, classical = [], [], []
     for seed in SEEDS[: options.seeds]:
         for domain in domains:
             model = work / f"{domain}-{seed}.safetensors"
             trainings.append((f"training/{seed}/{domain}",
-                              lambda m=model, s=seed, d=domain: train_one(options, None, s, m, train[d])))
+                              lambda m=model, s=seed, d=domain: train_one(options, config, s, m, train[d])))
             for problem in many.spread(many.by_size(test[domain]), options.problems):
                 by_model.append((f"model/{seed}/{domain}/{problem.name}",
                                  lambda m=model, p=problem: alone(options, m, "gbfs", p)))
@@ -428,7 +433,7 @@ def tables_gbfs(settings, runs):
 # --- tables and flags -----------------------------------------------------------------------------
 
 def run_tables(options):
-    kinds = {"here": tables_here, "train": tables_train, "gbfs": tables_gbfs}
+    kinds = {"here": tables_here, "train": tables_train, "gbfs": tables_gbfs, "residual": tables_gbfs}
     for path in options.results:
         settings, runs = many.read(path)
         text = kinds[settings["part"]](settings, runs)
@@ -477,6 +482,7 @@ def main():
     gbfs.add_argument("results", type=Path)
     gbfs.add_argument("--problems", type=int, default=100, help="so many a domain, spread over the sizes; 0: all")
     gbfs.add_argument("--domains", nargs="+", choices=EIGHT)
+    gbfs.add_argument("--residual", action="store_true", help="h_FF and h_add are features of the model")
     gbfs.add_argument("--evaluations", type=int, default=100_000)
     flags(gbfs, 120)
     gbfs.set_defaults(act=run_gbfs)

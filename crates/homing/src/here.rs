@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use homing_learner::{
-    CountsConfig, CountsFunction, CutConfig, Cutter, GraphSpec, RankingConfig, fit,
+    CountsConfig, CountsFunction, CutConfig, Cutter, FitReport, GraphSpec, RankingConfig,
+    TrainingSet, fit,
 };
 use homing_planner::{Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct LearnHereConfig {
     pub cut: CutConfig,
     /// What is learnt. One order: there is little to tell two apart by.
     pub function: CountsConfig,
+    /// An order with quiet relations and without hubs is fitted, too, and taken if it makes less
+    /// than this share of the mistakes; 0: no such order.
+    pub quiet_below: f64,
     /// How it is fitted. Fewer passes than for a model that is kept, since somebody waits.
     pub fit: RankingConfig,
 }
@@ -42,6 +46,7 @@ impl Default for LearnHereConfig {
                 second_head: false,
                 ..CountsConfig::default()
             },
+            quiet_below: 0.75,
             fit: RankingConfig {
                 epochs: 16,
                 ..RankingConfig::default()
@@ -72,6 +77,9 @@ impl LearnHereConfig {
         let mut problems = self.cut.problems();
         problems.extend(self.function.problems());
         problems.extend(self.fit.problems());
+        if !(0.0..=1.0).contains(&self.quiet_below) {
+            problems.push("`quiet_below` must be between 0 and 1".to_owned());
+        }
         if self.samples == 0 {
             problems.push("`samples` must be at least 1".to_owned());
         }
@@ -98,6 +106,9 @@ pub struct LearnedHere {
     pub pairs: usize,
     /// The share of them in the right order.
     pub accuracy: f64,
+    /// Whether the order is one with quiet relations and without hubs.
+    #[serde(default)]
+    pub quiet: bool,
     /// Wall-clock seconds of the search before.
     pub first_seconds: f64,
     /// Wall-clock seconds of cutting, walking through the cuts included.
@@ -134,13 +145,44 @@ pub(crate) fn learn_here(
     if set.problems.is_empty() {
         return Ok((None, record));
     }
-    let function = &config.function;
-    // The given problem, not its small parts, tells which relations are dense.
-    let spec = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
-    let (fitted, report) = fit(&set, &spec, function, &config.fit, seed);
+    let (fitted, report) = fit_here(task, &set, config, seed);
+    record.quiet = fitted.spec().quiet;
     record.features = report.features;
     record.pairs = report.pairs;
     record.accuracy = report.accuracy.first().copied().unwrap_or(0.0);
     record.fit_seconds = begin.elapsed().as_secs_f64();
     Ok((Some(fitted), record))
+}
+
+/// Fits the order as configured; and one with quiet relations, which is kept if it makes clearly
+/// fewer mistakes.
+fn fit_here(
+    task: &Task,
+    set: &TrainingSet,
+    config: &LearnHereConfig,
+    seed: u64,
+) -> (CountsFunction, FitReport) {
+    // The given problem, not its small parts, tells which relations are dense.
+    let spec = |function: &CountsConfig| {
+        let drawn = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
+        drawn.configured(function, &[task])
+    };
+    let function = &config.function;
+    let plain = fit(set, &spec(function), function, &config.fit, seed);
+    let quiet_function = CountsConfig {
+        second_head: true,
+        quiet: true,
+        hubs: false,
+        ..function.clone()
+    };
+    let quiet_spec = spec(&quiet_function);
+    if config.quiet_below == 0.0 || function.quiet || function.rounds < 2 || !quiet_spec.quiet {
+        return plain;
+    }
+    let quiet = fit(set, &quiet_spec, &quiet_function, &config.fit, seed);
+    let mistakes = |report: &FitReport| 1.0 - report.accuracy[0];
+    match mistakes(&quiet.1) < config.quiet_below * mistakes(&plain.1) {
+        true => quiet,
+        false => plain,
+    }
 }

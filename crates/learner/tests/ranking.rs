@@ -389,7 +389,7 @@ fn what_only_dead_ends_have_outweighs_all_else() {
     let set = gathered(&tasks, 2);
     // The given problems tell which objects have many atoms: here the one colour.
     let larger = floor(3, 3);
-    let spec = spec(&set).quiet(&[&larger]);
+    let spec = spec(&set).quiet().without_hubs(&[&larger]);
     assert!(spec.quiet);
     assert_eq!(spec.hubs, ["painted"]);
     let fitted = |trap| {
@@ -436,7 +436,7 @@ fn the_first_stroke_weighs_the_same_on_a_large_floor() {
     let sizes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (2, 3), (4, 1)];
     let tasks: Vec<Arc<Task>> = sizes.iter().map(|&(r, c)| floor(r, c)).collect();
     let set = gathered(&tasks, 2);
-    let quiet = spec(&set).quiet(&[&floor(3, 3)]);
+    let quiet = spec(&set).quiet().without_hubs(&[&floor(3, 3)]);
     let loud = GraphSpec {
         hubs: Vec::new(),
         ..quiet.clone()

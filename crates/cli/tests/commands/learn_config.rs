@@ -62,6 +62,38 @@ fn a_file_changes_what_it_names_and_nothing_else() {
 }
 
 #[test]
+fn quiet_relations_are_taken_where_they_make_fewer_mistakes() {
+    let blocks = place("");
+    let drawn = blocks.folder.path().join("visitall");
+    run![
+        "generate", "visitall", "--size", "7", "--seeds", "3", "--out", drawn
+    ]
+    .ends_with(0);
+    let names = entries(&drawn);
+    let name = names.iter().find(|name| *name != "domain.pddl");
+    let grid = drawn.join(name.expect("a problem"));
+    let is_quiet = |problem: &PathBuf, settings: &str| {
+        std::fs::write(&blocks.settings, settings).expect("a file");
+        let settings = &blocks.settings;
+        let run = run![
+            "solve",
+            "--json",
+            "--learn",
+            "first",
+            "--learn-config",
+            settings,
+            problem
+        ]
+        .ends_with(0);
+        counted(&run.stdout)["learned"]["quiet"].clone()
+    };
+    assert_eq!(is_quiet(&grid, ""), true);
+    assert_eq!(is_quiet(&grid, "quiet_below = 0.0\n"), false);
+    // There are no static relations in blocks.
+    assert_eq!(is_quiet(&blocks.problem, ""), false);
+}
+
+#[test]
 fn cuts_follow_the_same_file() {
     let place = place("[cut]\ncuts = 7\n");
     let out = |name: &str| place.folder.path().join(name);
@@ -107,10 +139,11 @@ fn everything_that_is_wrong_with_a_file_is_said() {
         .expect("a file");
         let run = run_with(&words).ends_with(33).says("learn.toml");
         run.says("`first`").says("`cut.repiar`").says("`cut.goals`");
-        let wrong = "samples = 0\n[cut]\nattempts = 0\nall_goals = 2.0\n[fit]\nl2 = -1.0\n";
+        let wrong = "samples = 0\nquiet_below = 1.5\n[cut]\nattempts = 0\nall_goals = 2.0\n[fit]\nl2 = -1.0\n";
         std::fs::write(&place.settings, wrong).expect("a file");
         let run = run_with(&words).ends_with(33);
         run.says("`samples`")
+            .says("`quiet_below`")
             .says("`attempts`")
             .says("`all_goals`")
             .says("`l2`");

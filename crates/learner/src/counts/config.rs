@@ -12,16 +12,23 @@ pub struct CountsConfig {
     pub rounds: usize,
     /// Whether a second order is learnt, with features of static relations past the first round.
     pub second_head: bool,
-    /// Whether static relations tell their objects nothing, and hubs are not counted
-    /// ([`GraphSpec`](super::GraphSpec)): one order then, of few colours. Otherwise that is one of
-    /// the candidates.
+    /// Whether static relations tell their objects nothing ([`GraphSpec`](super::GraphSpec)): one
+    /// order then, of few colours. Otherwise that is one of the candidates.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
+    /// Whether features are counted that one object can change in great numbers
+    /// ([`GraphSpec`](super::GraphSpec)). Candidates with quiet relations do without them.
+    #[serde(skip_serializing_if = "is_true")]
+    pub hubs: bool,
     /// Colours at the most; those met later are left out.
     pub max_features: usize,
     /// Classical heuristics as further features: what is learnt then corrects them, as the paper's
     /// network does.
     pub heuristics: Vec<HeuristicKind>,
+}
+
+fn is_true(holds: &bool) -> bool {
+    *holds
 }
 
 impl Default for CountsConfig {
@@ -30,6 +37,7 @@ impl Default for CountsConfig {
             rounds: 2,
             second_head: true,
             quiet: false,
+            hubs: true,
             max_features: 200_000,
             heuristics: Vec::new(),
         }

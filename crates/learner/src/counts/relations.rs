@@ -16,6 +16,8 @@ use homing_pddl::model::{Atom, ObjectId};
 use homing_planner::{PropId, Task};
 use serde::{Deserialize, Serialize};
 
+use super::config::CountsConfig;
+
 /// Relations with at least this share of all possible pairs are not shown.
 const DENSE: f64 = 0.4;
 
@@ -82,21 +84,37 @@ impl GraphSpec {
 }
 
 impl GraphSpec {
-    /// The same with quiet relations and without the features of hubs, as far as it has any
-    /// relations with features past the first round. `tasks` are those of
+    /// The same with the rounds, quiet relations and hubs of a configuration. `tasks` are those of
     /// [`of_tasks`](Self::of_tasks).
     #[must_use]
-    pub fn quiet(mut self, tasks: &[&Task]) -> Self {
-        self.quiet = !self.deep.is_empty();
-        if self.quiet {
-            let names = tasks[0].problem().domain.predicates.iter();
-            let most = most_atoms_of_one(tasks);
-            let shared = names.zip(most).filter(|&(_, most)| most as f64 > FEW);
-            self.hubs = shared
-                .map(|(predicate, _)| predicate.name.clone())
-                .collect();
-            self.hubs.sort_unstable();
+    pub fn configured(mut self, config: &CountsConfig, tasks: &[&Task]) -> Self {
+        self.rounds = config.rounds;
+        if config.quiet {
+            self = self.quiet();
         }
+        if !config.hubs {
+            self = self.without_hubs(tasks);
+        }
+        self
+    }
+
+    /// The same with quiet relations, as far as it has any with features past the first round.
+    #[must_use]
+    pub fn quiet(mut self) -> Self {
+        self.quiet = !self.deep.is_empty();
+        self
+    }
+
+    /// The same without the features of hubs. `tasks` are those of [`of_tasks`](Self::of_tasks).
+    #[must_use]
+    pub fn without_hubs(mut self, tasks: &[&Task]) -> Self {
+        let names = tasks[0].problem().domain.predicates.iter();
+        let shared = names.zip(most_atoms_of_one(tasks));
+        let shared = shared.filter(|&(_, most)| most as f64 > FEW);
+        self.hubs = { shared }
+            .map(|(predicate, _)| predicate.name.clone())
+            .collect();
+        self.hubs.sort_unstable();
         self
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::config::{DataSource, FunctionConfig, LearnConfig, Objective, SelectionConfig};
 use self::select::{Candidate, Choice, compare};
-use crate::counts::{CountsFunction, CountsModel, GraphSpec};
+use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
 use crate::cut::{CutConfig, Cutter};
 use crate::ranking::{ExactConfig, FitReport, GatherReport, TrainingSet, fit, gather, size_of};
 use crate::signature::{Difference, MixedDomains, Signature, show_mixed_domains};
@@ -295,6 +295,7 @@ struct Plan {
     samples: usize,
     cuts: bool,
     quiet: bool,
+    hubs: bool,
     seed: u64,
 }
 
@@ -316,6 +317,7 @@ fn candidates(
         samples: data.samples,
         cuts: true,
         quiet: function.quiet,
+        hubs: function.hubs,
         seed,
     };
     // The given problems, not their small parts, tell which relations are dense.
@@ -345,6 +347,7 @@ fn candidates(
             let quiet = Plan {
                 name: "quiet relations",
                 quiet: true,
+                hubs: false,
                 ..plain
             };
             plans.push(quiet);
@@ -369,14 +372,14 @@ fn candidates(
         let sets = [&examples.walked, &examples.cuts];
         let sets = if plan.cuts { &sets[..] } else { &sets[..1] };
         let set = TrainingSet::with_samples(sets, plan.samples);
-        let mut spec = GraphSpec {
+        let function = CountsConfig {
             rounds: plan.rounds,
-            ..drawn.clone()
+            quiet: plan.quiet,
+            hubs: plan.hubs,
+            ..function.clone()
         };
-        if plan.quiet {
-            spec = spec.quiet(&tasks);
-        }
-        let (fitted, fit) = fit(&set, &spec, function, ranking, plan.seed);
+        let spec = drawn.clone().configured(&function, &tasks);
+        let (fitted, fit) = fit(&set, &spec, &function, ranking, plan.seed);
         tell(&LearnProgress::Fitted {
             name: plan.name.to_owned(),
             fit: fit.clone(),
