@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Markdown tables of a report beside the paper's: coverage and wins, heuristic by heuristic.
 
-    dev/report/beside_paper.py DIR/report > tables.md
+    dev/report/beside_paper.py DIR/report [DIR2/report ...] > tables.md
 
-Reads coverage.csv and wins.csv of `homing report`. Rates agree if they differ by no more than two standard errors of the
+Reads coverage.csv and wins.csv of `homing report`. Of several reports, a later one's rows replace those of the same domain
+and heuristic. Rates agree if they differ by no more than two standard errors of the
 difference: that of drawing problems (both sides), and, for learned heuristics, that of the seeds (both sides).
 """
 
@@ -15,9 +16,13 @@ from pathlib import Path
 NAMES = {"blind": "blind", "add": "h_add", "ff": "h_FF"}
 
 
-def rows(path):
-    with path.open() as file:
-        return list(csv.DictReader(file))
+def rows(folders, name):
+    found = {}
+    for folder in folders:
+        with (folder / name).open() as file:
+            for row in csv.DictReader(file):
+                found[(row["domain"], row["heuristic"])] = row
+    return list(found.values())
 
 
 def number(text):
@@ -34,14 +39,14 @@ def percent(rate):
     return f"{100 * rate:.0f} %"
 
 
-def coverage(folder):
+def coverage(folders):
     agree = {"base": 0, "learned": 0}
     total = 0
     for heuristic, name in NAMES.items():
         print(f"\n**{name}**\n")
         print("| domain | problems | seeds | h, ours | h, paper | | H, ours (± s.e. over seeds; best) | H, paper | |")
         print("|---|---:|---:|---:|---:|---|---:|---:|---|")
-        for row in rows(folder / "coverage.csv"):
+        for row in rows(folders, "coverage.csv"):
             if row["heuristic"] != heuristic:
                 continue
             n, m = int(row["problems"]), int(row["paper_problems"])
@@ -63,10 +68,10 @@ def coverage(folder):
     print(f"\n{agree['base']} of {total} rates of the bases agree, {agree['learned']} of {total} of the learned ones.")
 
 
-def wins(folder):
+def wins(folders):
     print("\n| domain | | " + " | ".join(f"H, {name} | {name}" for name in NAMES.values()) + " |")
     print("|---|---|" + "---:|" * 6)
-    table = {(row["domain"], row["heuristic"]): row for row in rows(folder / "wins.csv")}
+    table = {(row["domain"], row["heuristic"]): row for row in rows(folders, "wins.csv")}
     for domain in sorted({domain for domain, _ in table}):
         for who, learned, base, of in (("ours", "learned_wins", "base_wins", "problems"), ("paper", "paper_learned_wins", "paper_base_wins", None)):
             cells = []
@@ -80,8 +85,8 @@ def wins(folder):
 PAPER_TOTALS = {}
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    for row in rows(folder / "coverage.csv"):
+    folders = [Path(name) for name in sys.argv[1:]]
+    for row in rows(folders, "coverage.csv"):
         PAPER_TOTALS[row["domain"]] = int(row["paper_problems"])
-    coverage(folder)
-    wins(folder)
+    coverage(folders)
+    wins(folders)
