@@ -20,11 +20,10 @@ mod triples;
 mod values;
 mod weights;
 
-pub(crate) use backward::find_active;
 pub(crate) use gradients::GradientsByClass;
 pub(crate) use shape::Shape;
 pub(crate) use values::ValuesByClass;
-pub(crate) use weights::{Transposed, add_rows, transpose, transposed};
+pub(crate) use weights::{Transposed, transpose};
 
 use crate::index::Index;
 use crate::kernels::Level;

@@ -1,367 +1,383 @@
 //! Values and gradients tuple by tuple: the way of networks that classes do not serve.
 //!
-//! As the paper writes it: the permuted copies of what a tuple reads are laid side by side, one map
-//! over rows follows. Exact for every arity, and slower than by class: every triple has its own
-//! products, 36 a channel and orbit where the Fourier basis has 10. One structure at a time.
+//! For every arity, and nothing but products of matrices: permuting commutes with a linear map, so
+//!
+//! ```text
+//! out(t) = sigmoid( b + Σ_π (W_π in)(t∘π) ),
+//! ```
+//!
+//! where all W_π are applied to each array at once, as it is, and what comes out is read where t∘π
+//! is; of expand(z/n-1) where t∘π without its last object is. Nothing is shared between tuples that
+//! look alike, so it is slower than by class. One structure at a time.
 
-mod backward;
-mod tuples;
-
-use crate::by_class::transposed;
+use crate::config::Source;
 use crate::kernels::Level;
-use crate::kernels::buffer::Buffer;
-use crate::kernels::rows::{ReduceRows, RowMap, Source};
-use crate::kernels::view::Rows;
-use crate::params::factorial;
-use crate::plan::{ComposePlan, MapPlan, Plan};
-use crate::prepared::{bias, by_permutation};
+use crate::kernels::product::{multiply_add, multiply_transposed_add, transposed_multiply_add};
+use crate::kernels::rows::Sigmoids;
+use crate::kernels::view::RowsMut;
+use crate::nlm::Nlm;
+use crate::params::{factorial, permutations};
+use crate::plan::BLOCK;
 use crate::structure::Structure;
-use crate::tuning::{ROWS_AT_ONCE, TUPLE_INDICES};
+use crate::tuning::INDICES;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-use tuples::Tuples;
 
-/// The weights of one map.
-#[derive(Clone, Debug, Default)]
-struct OfMap {
-    /// `[output block][π][column][8]`.
-    forward: Vec<f32>,
-    /// `[π][column block][output][8]`, of the columns that are learned.
-    backward: Vec<f32>,
+/// The tuples of one arity that can matter, in lexicographic order, one a row.
+///
+/// With `distinct`, a tuple that repeats an object is read only by tuples that
+/// repeat it too, and by no reduction: it never reaches the value, so it has no row.
+pub(crate) struct Tuples {
+    /// `[tuple as a number in base O]`: its row, or [`NO_ROW`].
+    row_of: Vec<u32>,
+    /// `[π][row]`: the row of the tuple ∘ π, π in lexicographic order.
+    permuted: Vec<Vec<u32>>,
+    rows: usize,
+    /// How many tuples differ from one in nothing but their last object; they follow one another.
+    per: usize,
 }
 
-impl OfMap {
-    fn new(map: Option<&MapPlan>, flat: &[f32]) -> Self {
-        map.map_or_else(Self::default, |map| {
-            let forward = by_permutation(map, flat);
-            Self {
-                backward: transposed(map, &forward, factorial(map.arity)),
-                forward,
+const NO_ROW: u32 = u32::MAX;
+
+fn number(tuple: impl Iterator<Item = usize>, objects: usize) -> usize {
+    tuple.fold(0, |at, x| at * objects + x)
+}
+
+impl Tuples {
+    fn new(objects: usize, distinct: bool, arity: usize) -> Self {
+        let mut row_of = vec![NO_ROW; objects.pow(arity as u32)];
+        let mut tuples: Vec<Vec<usize>> = Vec::new();
+        for (index, row) in row_of.iter_mut().enumerate() {
+            let power = |i: usize| objects.pow((arity - 1 - i) as u32);
+            let t: Vec<usize> = (0..arity).map(|i| index / power(i) % objects).collect();
+            if !(distinct && (1..arity).any(|i| t[..i].contains(&t[i]))) {
+                *row = tuples.len() as u32;
+                tuples.push(t);
             }
-        })
+        }
+        let permuted = permutations(arity).into_iter().map(|p| {
+            let of = |t: &Vec<usize>| row_of[number(p.iter().map(|&j| t[j]), objects)];
+            tuples.iter().map(of).collect()
+        });
+        let taken = if distinct { arity.saturating_sub(1) } else { 0 };
+        Self {
+            permuted: permuted.collect(),
+            rows: tuples.len(),
+            per: objects.saturating_sub(taken),
+            row_of,
+        }
     }
 }
 
-/// The weights of one compose operation.
-#[derive(Clone, Debug)]
-pub(crate) struct Weights {
-    expand: OfMap,
-    own: OfMap,
-    red: OfMap,
-    bias: Vec<f32>,
+/// The tuples of every arity, by object count, largest arity and whether objects are distinct.
+#[derive(Default)]
+pub(crate) struct TupleIndices(BTreeMap<(usize, usize, bool), Arc<Vec<Tuples>>>);
+
+impl TupleIndices {
+    fn get(&mut self, objects: usize, nlm: &Nlm) -> Arc<Vec<Tuples>> {
+        if self.0.len() > INDICES {
+            self.0.clear();
+        }
+        let (arity, distinct) = (nlm.config().max_arity, nlm.config().distinct);
+        let new = |n| Tuples::new(objects, distinct, n);
+        let all = self.0.entry((objects, arity, distinct));
+        all.or_insert_with(|| Arc::new((0..=arity).map(new).collect()))
+            .clone()
+    }
 }
 
-/// `[layer][arity]` weights.
-pub(crate) fn prepare(plan: &Plan, flat: &[f32]) -> Vec<Vec<Weights>> {
-    let new = |compose: &ComposePlan| Weights {
-        expand: OfMap::new(compose.expand.as_ref(), flat),
-        own: OfMap::new(compose.own.as_ref(), flat),
-        red: OfMap::new(compose.red.as_ref(), flat),
-        bias: bias(compose, flat),
+/// The weights of every compose operation, `[layer][arity]`, `[channel][π][feature]`.
+pub(crate) type Weights = Vec<Vec<Vec<f32>>>;
+
+/// From `[π][channel][feature]`.
+pub(crate) fn weights(nlm: &Nlm, parameters: &[f32]) -> Weights {
+    let of = |(layer, arity): (usize, usize)| {
+        let flat = &parameters[nlm.layout().weight(layer, arity)];
+        let mut to = vec![0.0; flat.len()];
+        let features = nlm.shapes()[layer].features;
+        for (from, at) in flat
+            .chunks_exact(features)
+            .zip(places(flat.len(), arity, features))
+        {
+            to[at..at + features].copy_from_slice(from);
+        }
+        to
     };
-    let layers = plan.layers.iter();
-    layers
-        .map(|layer| layer.iter().map(new).collect())
+    let shapes = nlm.shapes().iter().enumerate();
+    let layer = |(layer, out_arity)| (0..=out_arity).map(|n| of((layer, n))).collect();
+    shapes
+        .map(|(l, shape)| layer((l, shape.out_arity)))
         .collect()
 }
 
-/// What one run needs.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) weights: &'a [Vec<Weights>],
-    pub(crate) level: Level,
-    pub(crate) structure: &'a Structure,
+/// Where in `[channel][π][feature]` the rows of `[π][channel][feature]` are.
+fn places(len: usize, arity: usize, features: usize) -> impl Iterator<Item = usize> {
+    let copies = factorial(arity);
+    let channels = len / features / copies;
+    let row = move |row: usize| (row % channels * copies + row / channels) * features;
+    (0..copies * channels).map(row)
 }
 
-/// The tensors of one structure; kept between structures to save allocations.
+/// An array z/n of the input or of a layer, `[row][channels]`, its maxima and minima over the last
+/// object, and the gradients of all three.
 #[derive(Default)]
-pub(crate) struct ByTuple {
-    tables: BTreeMap<(usize, usize, bool), Arc<Vec<Tuples>>>,
-    /// `[row][own columns]`, `[row][red columns]`, by arity.
-    own: Vec<Buffer>,
-    red: Vec<Buffer>,
-    /// `[layer][arity]`: pre-activations that only reduce reads, `[row][Q']`.
-    pure: Vec<Vec<Buffer>>,
-    /// `[row of n - 1][n Q']`, and their sums over positions, of the compose operation at work.
-    expanded: Buffer,
-    sums: Buffer,
-    /// Permuted copies side by side, of the rows at work: of `own` and of `red`.
-    copies: [Buffer; 2],
-    d_own: Vec<Buffer>,
-    d_red: Vec<Buffer>,
-    d_output: Buffer,
-    d_expanded: Buffer,
-    d_copies: Buffer,
-    /// The rows that have a gradient, of the map at work, and these gradients.
-    active: Vec<u32>,
-    dy: Buffer,
-    d_bias: Buffer,
-    dw: Buffer,
-    /// 0, 1, 2, ...
-    counted: Vec<u32>,
+struct Array {
+    channels: usize,
+    of: [Vec<f32>; 3],
+    d: [Vec<f32>; 3],
 }
 
-/// Lays the permuted copies of the columns a map reads side by side, for some rows.
-#[inline]
-fn copy(
-    x: &Buffer,
-    stride: usize,
-    map: &MapPlan,
-    tuples: &Tuples,
-    rows: impl Iterator<Item = usize>,
-    to: &mut Buffer,
-) {
-    let columns = map.columns.len();
-    let width = factorial(map.arity) * columns;
-    to.reserve(ROWS_AT_ONCE * width);
-    let x = x.as_slice();
-    for (row, to) in rows.zip(to.as_mut_slice().chunks_exact_mut(width)) {
-        for (permuted, to) in tuples.permuted.iter().zip(to.chunks_exact_mut(columns)) {
-            let from = permuted[row] as usize * stride;
-            to.copy_from_slice(&x[from + map.columns.start..from + map.columns.end]);
-        }
-    }
+/// What a compose operation reads: of an array, z itself, its maxima or its minima; whether of the
+/// tuple without its last object; and which of its channels these are.
+struct Read {
+    source: usize,
+    arity: usize,
+    part: usize,
+    expand: bool,
+    channels: Range<usize>,
 }
 
-/// The copies of what a map reads, as a source of a map over rows.
-fn source<'a>(copies: &'a Buffer, map: &MapPlan, weights: &'a OfMap) -> Source<'a> {
-    let width = factorial(map.arity) * map.columns.len();
-    Source {
-        x: copies.view(width),
-        columns: width,
-        weights: &weights.forward,
-        width,
-    }
+/// The arrays of one structure, `[source][arity]`: of the input, then of every layer.
+pub(crate) struct ByTuple<'a> {
+    nlm: &'a Nlm,
+    parameters: &'a [f32],
+    weights: &'a Weights,
+    level: Level,
+    tuples: Arc<Vec<Tuples>>,
+    arrays: Vec<Vec<Array>>,
 }
 
-/// So many rows, some at a time.
-fn some_rows(rows: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..rows)
-        .step_by(ROWS_AT_ONCE)
-        .map(move |from| from..rows.min(from + ROWS_AT_ONCE))
-}
-
-impl ByTuple {
-    pub(crate) fn bytes(&self) -> usize {
-        let several = [&self.own, &self.red, &self.d_own, &self.d_red];
-        let several = several.into_iter().chain(&self.pure).flatten();
-        let singles = [
-            &self.expanded,
-            &self.sums,
-            &self.d_output,
-            &self.d_expanded,
-            &self.d_copies,
-            &self.dy,
-            &self.dw,
-        ];
-        let all = several.chain(singles).chain(&self.copies);
-        all.map(Buffer::bytes).sum()
-    }
-
-    fn tuples(&mut self, task: &Task<'_>) -> Arc<Vec<Tuples>> {
-        // Tables of large object counts are rarely shared; bound what is kept.
-        if self.tables.len() > TUPLE_INDICES {
-            self.tables.clear();
-        }
-        let (objects, plan) = (task.structure.objects(), task.plan);
-        let make = || {
-            let mut all: Vec<Tuples> = Vec::new();
-            for arity in 0..=plan.max_arity {
-                all.push(Tuples::new(objects, plan.distinct, all.last(), arity));
-            }
-            Arc::new(all)
+impl<'a> ByTuple<'a> {
+    /// Runs the network on a structure.
+    pub(crate) fn new(
+        nlm: &'a Nlm,
+        (parameters, weights): (&'a [f32], &'a Weights),
+        level: Level,
+        indices: &mut TupleIndices,
+        structure: &Structure,
+    ) -> Self {
+        let (config, objects) = (nlm.config(), structure.objects());
+        let mut new = Self {
+            nlm,
+            parameters,
+            weights,
+            level,
+            tuples: indices.get(objects, nlm),
+            arrays: Vec::new(),
         };
-        let key = (objects, plan.max_arity, plan.distinct);
-        self.tables.entry(key).or_insert_with(make).clone()
+        let inputs = config.input_channels.iter().enumerate();
+        let inputs: Vec<Array> = inputs
+            .map(|(n, &channels)| {
+                let mut z = vec![0.0; new.tuples[n].rows * channels];
+                for (channel, x) in structure.propositions(n) {
+                    let at = number(x.iter().map(|&x| usize::from(x)), objects);
+                    let row = new.tuples[n].row_of[at];
+                    if row != NO_ROW {
+                        z[row as usize * channels + channel] = 1.0;
+                    }
+                }
+                new.array(n, channels, z)
+            })
+            .collect();
+        new.arrays.push(inputs);
+        for (layer, shape) in nlm.shapes().iter().enumerate() {
+            let composed = (0..=shape.out_arity).map(|n| new.compose(layer, n));
+            let composed = composed.collect();
+            new.arrays.push(composed);
+        }
+        new
     }
 
-    /// Makes room for the tensors, and writes the true propositions and what reduce makes of them.
-    fn load(&mut self, task: &Task<'_>, tuples: &[Tuples]) {
-        let (plan, objects) = (task.plan, task.structure.objects());
-        for buffers in [&mut self.own, &mut self.red] {
-            buffers.resize_with(buffers.len().max(tuples.len()), Buffer::default);
+    /// The value: the one feature of the last layer.
+    pub(crate) fn value(&self) -> f32 {
+        self.arrays[self.arrays.len() - 1][0].of[0][0]
+    }
+
+    /// With what reduce makes of it.
+    fn array(&self, arity: usize, channels: usize, z: Vec<f32>) -> Array {
+        let mut of = [z, Vec::new(), Vec::new()];
+        if arity > 0 {
+            let (targets, per) = (self.tuples[arity - 1].rows, self.tuples[arity].per);
+            // Every entry lies in [0, 1]: nothing exists, everything holds of nothing.
+            let (mut max, mut min) = (vec![0.0f32; targets * channels], vec![]);
+            min.resize(targets * channels, 1.0f32);
+            for (row, z) in of[0].chunks_exact(channels.max(1)).enumerate() {
+                let target = row / per * channels..(row / per + 1) * channels;
+                let both = max[target.clone()].iter_mut().zip(&mut min[target]);
+                for ((max, min), &z) in both.zip(z) {
+                    (*max, *min) = (max.max(z), min.min(z));
+                }
+            }
+            (of[1], of[2]) = (max, min);
         }
-        self.pure
-            .resize_with(self.pure.len().max(plan.layers.len()), Vec::new);
-        for pure in &mut self.pure {
-            pure.resize_with(pure.len().max(tuples.len()), Buffer::default);
-        }
-        for (n, table) in tuples.iter().enumerate() {
-            let (own, red) = (plan.own_columns[n], plan.red_columns[n]);
-            self.own[n].reserve(table.rows * own);
-            self.red[n].reserve(table.rows * red);
-            self.own[n].clear_columns(table.rows, own, plan.input_columns(n));
-            let reduced = plan.inputs(n + 1) * plan.quantifiers;
-            self.red[n].clear_columns(table.rows, red, reduced);
-        }
-        for (n, table) in tuples.iter().enumerate() {
-            for (channel, x) in task.structure.propositions(n) {
-                let Some(row) = table.row(x, objects) else {
-                    continue;
+        let d = of.each_ref().map(|of| vec![0.0; of.len()]);
+        Array { channels, of, d }
+    }
+
+    /// What a compose operation reads, in the order of its weights.
+    fn reads(&self, layer: usize, n: usize) -> Vec<Read> {
+        let below = n.checked_sub(1).map(|below| (below, 0, true));
+        let parts = [(n, 0, false), (n + 1, 1, false), (n + 1, 2, false)];
+        let parts = parts
+            .into_iter()
+            .take(2 + self.nlm.config().quantifiers.count() - 1);
+        let shape = &self.nlm.shapes()[layer];
+        let (mut reads, mut first) = (Vec::new(), 0);
+        for (arity, part, expand) in below.into_iter().chain(parts) {
+            for block in shape.reads.get(arity).map_or(&[][..], Vec::as_slice) {
+                let source = match block.source {
+                    Source::Input => 0,
+                    Source::Layer(layer) => layer + 1,
                 };
-                let at = row * plan.own_columns[n] + channel;
-                let known = self.own[n].at(at) != 0.0;
-                self.own[n].set(at, 1.0);
-                if known || n == 0 {
-                    continue;
+                let channels = first..first + block.channels;
+                first = channels.end;
+                reads.push(Read {
+                    source,
+                    arity,
+                    part,
+                    expand,
+                    channels,
+                });
+            }
+        }
+        reads
+    }
+
+    /// Zeros for what all W_π give at every tuple without its last object, and at every tuple.
+    fn products(&self, n: usize, width: usize) -> [Vec<f32>; 2] {
+        let below = n.checked_sub(1).map_or(0, |below| self.tuples[below].rows);
+        [below, self.tuples[n].rows].map(|rows| vec![0.0; rows * width])
+    }
+
+    /// Where these are that a row reads, of so many features.
+    fn places(&self, n: usize, row: usize, features: usize) -> impl Iterator<Item = [usize; 2]> {
+        let Tuples { permuted, per, .. } = &self.tuples[n];
+        let width = permuted.len() * features;
+        permuted.iter().enumerate().map(move |(p, permuted)| {
+            let row = permuted[row] as usize;
+            [row / per, row].map(|row| row * width + p * features)
+        })
+    }
+
+    fn compose(&self, layer: usize, n: usize) -> Array {
+        let weights = &self.weights[layer][n];
+        let bias = &self.parameters[self.nlm.layout().bias(layer, n)];
+        let (features, width) = (bias.len(), bias.len() * factorial(n));
+        let mut products = self.products(n, width);
+        for read in self.reads(layer, n) {
+            let x = &self.arrays[read.source][read.arity].of[read.part];
+            let y = &mut products[usize::from(!read.expand)];
+            let weights = &weights[read.channels.start * width..read.channels.end * width];
+            let shape = [y.len() / width, read.channels.len(), width];
+            multiply_add(self.level.simd(), x, weights, y, shape);
+        }
+        let mut z = bias.repeat(self.tuples[n].rows);
+        for (row, z) in z.chunks_exact_mut(features).enumerate() {
+            for [below, own] in self.places(n, row, features) {
+                add(z, &products[1][own..own + features]);
+                if n > 0 {
+                    add(z, &products[0][below..below + features]);
                 }
-                let per = table.rows / tuples[n - 1].rows;
-                let at = row / per * plan.red_columns[n - 1] + channel;
-                self.red[n - 1].set(at, 1.0);
-                if plan.quantifiers == 2 {
-                    self.red[n - 1].add(at + plan.inputs(n), 1.0);
-                }
-            }
-            if n > 0 && plan.quantifiers == 2 {
-                let per = table.rows.checked_div(tuples[n - 1].rows).unwrap_or(0);
-                self.mark_all(plan, n, tuples[n - 1].rows, per);
             }
         }
-    }
-
-    /// From how many of `per` tuples hold to whether all do.
-    fn mark_all(&mut self, plan: &Plan, n: usize, rows: usize, per: usize) {
-        let (channels, stride) = (plan.inputs(n), plan.red_columns[n - 1]);
-        for row in 0..rows {
-            for i in row * stride + channels..row * stride + 2 * channels {
-                let holds = self.red[n - 1].at(i) == per as f32;
-                self.red[n - 1].set(i, f32::from(u8::from(holds)));
-            }
-        }
-    }
-
-    /// The value of a structure, keeping what the backward pass reads.
-    pub(crate) fn forward(&mut self, task: &Task<'_>) -> f32 {
-        let tuples = self.tuples(task);
-        self.load(task, &tuples);
-        let most = tuples.iter().map(|t| t.rows).max().unwrap_or(0);
-        self.counted.clear();
-        self.counted.extend(0..most as u32);
-        for (layer, composes) in task.plan.layers.iter().enumerate() {
-            for n in 0..composes.len() {
-                self.compose(task, &tuples, [layer, n]);
-            }
-        }
-        let last = task.plan.layers.len() - 1;
-        self.pure[last][0].at(0)
-    }
-
-    /// What a compose operation takes from the arity below, added up over positions, into `sums`.
-    fn expand(&mut self, task: &Task<'_>, tuples: &[Tuples], [layer, n]: [usize; 2]) {
-        let plan = task.plan;
-        let Some(map) = &plan.layers[layer][n].expand else {
-            return;
-        };
-        let (table, weights) = (&tuples[n - 1], &task.weights[layer][n]);
-        self.expanded.reserve(table.rows * map.outputs);
-        for rows in some_rows(table.rows) {
-            let stride = plan.own_columns[n - 1];
-            let copies = &mut self.copies[0];
-            copy(&self.own[n - 1], stride, map, table, rows.clone(), copies);
-            task.level.run(&RowMap {
-                rows: rows.len(),
-                in_parts: true,
-                bias: None,
-                expanded: None,
-                sources: &[source(copies, map, &weights.expand)],
-                y: self.expanded.view_mut(map.outputs).after(rows.start),
-                outputs: map.outputs,
-                activate: false,
+        if layer + 1 < self.nlm.config().layers {
+            let len = z.len();
+            z.resize(len.next_multiple_of(BLOCK), 0.0);
+            self.level.run(&Sigmoids {
+                len: z.len(),
+                x: RowsMut::new(&mut z, 0),
             });
+            z.truncate(len);
         }
-        let features = weights.bias.len();
-        self.sums.zeroed(tuples[n].rows * features);
-        let sums = self.sums.as_mut_slice().chunks_exact_mut(features);
-        for (row, sums) in sums.take(tuples[n].rows).enumerate() {
-            for (k, without) in tuples[n].without.iter().enumerate() {
-                let at = without[row] as usize * map.outputs + k * features;
-                let from = &self.expanded.as_slice()[at..at + features];
-                for (sum, from) in sums.iter_mut().zip(from) {
-                    *sum += from;
+        self.array(n, features, z)
+    }
+
+    /// Adds to `gradient` the gradient of `d_value` times the value.
+    pub(crate) fn backward(mut self, d_value: f32, gradient: &mut [f32]) {
+        let last = self.arrays.len() - 1;
+        self.arrays[last][0].d[0][0] = d_value;
+        for source in (1..=last).rev() {
+            for n in 0..self.arrays[source].len() {
+                let mut array = std::mem::take(&mut self.arrays[source][n]);
+                if n > 0 {
+                    share(&mut array, self.tuples[n].per);
                 }
+                if source < last {
+                    for (d, z) in array.d[0].iter_mut().zip(&array.of[0]) {
+                        *d *= z * (1.0 - z);
+                    }
+                }
+                self.compose_gradient(source - 1, n, &array, gradient);
             }
         }
     }
 
-    fn compose(&mut self, task: &Task<'_>, tuples: &[Tuples], [layer, n]: [usize; 2]) {
-        let plan = task.plan;
-        let (compose, weights) = (&plan.layers[layer][n], &task.weights[layer][n]);
-        let (table, outputs) = (&tuples[n], weights.bias.len());
-        self.expand(task, tuples, [layer, n]);
-        self.pure[layer][n].reserve(table.rows * outputs);
-        for rows in some_rows(table.rows) {
-            let mut sources = Vec::with_capacity(2);
-            let [own, red] = &mut self.copies;
-            if let Some(map) = &compose.own {
-                copy(
-                    &self.own[n],
-                    plan.own_columns[n],
-                    map,
-                    table,
-                    rows.clone(),
-                    own,
-                );
-                sources.push(source(own, map, &weights.own));
+    /// From the gradient of the pre-activations of a compose operation to its weights and to what
+    /// it read.
+    fn compose_gradient(&mut self, layer: usize, n: usize, output: &Array, gradient: &mut [f32]) {
+        let (layout, simd) = (self.nlm.layout(), self.level.simd());
+        let weights = &self.weights[layer][n];
+        let (features, width) = (output.channels, output.channels * factorial(n));
+        let mut d_products = self.products(n, width);
+        let rows = output.d[0].chunks_exact(features).enumerate();
+        // A maximum gives its gradient to few entries, so many rows have none.
+        for (row, d) in rows.filter(|(_, d)| d.iter().any(|&d| d != 0.0)) {
+            add(&mut gradient[layout.bias(layer, n)], d);
+            for [below, own] in self.places(n, row, features) {
+                add(&mut d_products[1][own..own + features], d);
+                if n > 0 {
+                    add(&mut d_products[0][below..below + features], d);
+                }
             }
-            if let Some(map) = &compose.red {
-                copy(
-                    &self.red[n],
-                    plan.red_columns[n],
-                    map,
-                    table,
-                    rows.clone(),
-                    red,
-                );
-                sources.push(source(red, map, &weights.red));
-            }
-            let y = match compose.column {
-                Some(column) => self.own[n].view_mut(plan.own_columns[n]).from(column),
-                None => self.pure[layer][n].view_mut(outputs),
-            };
-            let sums = (self.sums.as_slice(), &self.counted[rows.clone()]);
-            task.level.run(&RowMap {
-                rows: rows.len(),
-                in_parts: true,
-                bias: Some(&weights.bias),
-                expanded: compose.expand.as_ref().map(|_| sums),
-                sources: &sources,
-                y: y.after(rows.start),
-                outputs,
-                activate: compose.column.is_some(),
-            });
         }
-        let Some(column) = compose.red_column else {
-            return;
-        };
-        let targets = tuples[n - 1].rows;
-        task.level.run(&ReduceRows {
-            members: &table.members,
-            per: table.members.len().checked_div(targets).unwrap_or(0),
-            targets,
-            x: output(plan, compose, &self.own[n], &self.pure[layer][n], n),
-            rows: table.rows,
-            features: plan.features,
-            both: plan.quantifiers == 2,
-            activate: compose.column.is_none(),
-            red: self.red[n - 1]
-                .view_mut(plan.red_columns[n - 1])
-                .from(column),
-        });
+        let mut dw = vec![0.0; weights.len()];
+        for read in self.reads(layer, n) {
+            let array = &mut self.arrays[read.source][read.arity];
+            let dy = &d_products[usize::from(!read.expand)];
+            let of = read.channels.start * width..read.channels.end * width;
+            let (rows, channels) = (dy.len() / width, read.channels.len());
+            let dw = &mut dw[of.clone()];
+            transposed_multiply_add(simd, &array.of[read.part], dy, dw, [channels, rows, width]);
+            if read.source > 0 {
+                let dx = &mut array.d[read.part];
+                multiply_transposed_add(simd, dy, &weights[of], dx, [rows, width, channels]);
+            }
+        }
+        let sums = gradient[layout.weight(layer, n)].chunks_exact_mut(features);
+        for (sums, at) in sums.zip(places(dw.len(), n, features)) {
+            add(sums, &dw[at..at + features]);
+        }
     }
 }
 
-/// The output of a compose operation.
-fn output<'a>(
-    plan: &Plan,
-    compose: &ComposePlan,
-    own: &'a Buffer,
-    pure: &'a Buffer,
-    n: usize,
-) -> Rows<'a> {
-    match compose.column {
-        Some(column) => own.view(plan.own_columns[n]).from(column),
-        None => pure.view(plan.features),
+/// Adds, whole blocks first: most have one.
+fn add(sums: &mut [f32], d: &[f32]) {
+    let (blocks, rest) = sums.as_chunks_mut::<BLOCK>();
+    let (d_blocks, d_rest) = d.as_chunks::<BLOCK>();
+    for (block, d) in blocks.iter_mut().zip(d_blocks) {
+        *block = std::array::from_fn(|i| block[i] + d[i]);
+    }
+    for (sum, d) in rest.iter_mut().zip(d_rest) {
+        *sum += d;
+    }
+}
+
+/// Gives the gradients of maxima and minima over `per` rows to those that attain them, in equal
+/// parts.
+fn share(array: &mut Array, per: usize) {
+    let channels = array.channels;
+    let [z, best @ ..] = &array.of;
+    let [d, d_best @ ..] = &mut array.d;
+    for (best, d_best) in best.iter().zip(d_best) {
+        for (i, (&best, &d_best)) in best.iter().zip(&*d_best).enumerate() {
+            let first = i / channels * per * channels + i % channels;
+            let members = (0..per).map(|k| first + k * channels);
+            let winners = members.filter(|&at| z[at] == best);
+            let share = d_best / winners.clone().count() as f32;
+            if d_best != 0.0 {
+                winners.for_each(|at| d[at] += share);
+            }
+        }
     }
 }

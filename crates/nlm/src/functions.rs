@@ -65,5 +65,12 @@ mod tests {
             assert!((sigmoid(x) - expected).abs() <= 1e-13 * expected, "{x}");
         }
         assert!(exp(1e9).is_finite() && exp(-1e9) > 0.0);
+        for i in 1..1000 {
+            let x = f64::from(i) / 1000.0;
+            assert!(
+                (ln(x) - x.ln()).abs() <= 4e-15 * x.ln().abs().max(1.0),
+                "{x}"
+            );
+        }
     }
 }

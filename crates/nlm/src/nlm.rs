@@ -1,7 +1,7 @@
 //! The network: its shape, its prepared weights, and how batches run.
 
 use crate::by_class::{GradientsByClass, Network, Shape, Transposed, ValuesByClass, transpose};
-use crate::by_tuple::{self, ByTuple, Task};
+use crate::by_tuple::{self, ByTuple, TupleIndices};
 use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
 use crate::kernels::Level;
 use crate::params::{ParamLayout, ParamView};
@@ -26,9 +26,8 @@ struct Inner {
     config: NlmConfig,
     shapes: Vec<LayerShape>,
     layout: ParamLayout,
-    plan: Plan,
     /// Of a network that is computed by class.
-    shape: Option<Shape>,
+    by_class: Option<(Shape, Plan)>,
 }
 
 impl Nlm {
@@ -37,14 +36,15 @@ impl Nlm {
         config.check()?;
         let shapes = layer_shapes(&config);
         let layout = ParamLayout::new(&config, &shapes);
-        let plan = Plan::new(&config, &shapes, &layout);
+        let plan = || Plan::new(&config, &shapes, &layout);
+        let plan = (config.max_arity <= 3).then(plan);
+        let by_class = plan.and_then(|plan| Some((Shape::of(&plan)?, plan)));
         Ok(Self {
             inner: Arc::new(Inner {
                 config,
                 shapes,
                 layout,
-                shape: Shape::of(&plan),
-                plan,
+                by_class,
             }),
         })
     }
@@ -84,12 +84,14 @@ impl Nlm {
             self.parameter_count(),
             "the flat buffer has one entry a parameter"
         );
+        let by_class = self.inner.by_class.as_ref();
         // From 1: a fresh workspace belongs to no weights.
         static GENERATION: AtomicU64 = AtomicU64::new(1);
         Prepared {
             nlm: self.clone(),
             generation: GENERATION.fetch_add(1, Ordering::Relaxed),
-            weights: prepared::prepare(&self.inner.plan, parameters),
+            weights: by_class
+                .map_or_else(Vec::new, |(_, plan)| prepared::prepare(plan, parameters)),
             parameters: parameters.to_vec(),
             transposed: OnceLock::new(),
             by_tuple: OnceLock::new(),
@@ -119,12 +121,12 @@ pub struct Workspace {
 struct Ways {
     values_by_class: ValuesByClass,
     gradients_by_class: GradientsByClass,
-    by_tuple: ByTuple,
+    tuples: TupleIndices,
 }
 
 impl Ways {
     fn bytes(&self) -> usize {
-        self.values_by_class.bytes() + self.gradients_by_class.bytes() + self.by_tuple.bytes()
+        self.values_by_class.bytes() + self.gradients_by_class.bytes()
     }
 }
 
@@ -160,7 +162,7 @@ pub struct Prepared {
     /// Made when a gradient is first asked for.
     transposed: OnceLock<Vec<Vec<Transposed>>>,
     /// Made when they are first needed.
-    by_tuple: OnceLock<Vec<Vec<by_tuple::Weights>>>,
+    by_tuple: OnceLock<by_tuple::Weights>,
     level: Level,
     twins: bool,
     way: Way,
@@ -238,25 +240,19 @@ impl Prepared {
         Groups { structures, groups }
     }
 
-    fn task<'a>(&'a self, structure: &'a Structure) -> Task<'a> {
-        let plan = &self.nlm.inner.plan;
-        Task {
-            plan,
-            weights: self
-                .by_tuple
-                .get_or_init(|| by_tuple::prepare(plan, &self.parameters)),
-            level: self.level,
-            structure,
-        }
+    fn by_tuple(&self, ways: &mut Ways, structure: &Structure) -> ByTuple<'_> {
+        let new = || by_tuple::weights(&self.nlm, &self.parameters);
+        let weights = (&self.parameters[..], self.by_tuple.get_or_init(new));
+        ByTuple::new(&self.nlm, weights, self.level, &mut ways.tuples, structure)
     }
 
     /// The network as it is computed by class, if it is: which way depends on the network alone,
     /// so that a value does not depend on the batch.
     fn by_class(&self) -> Option<Network<'_>> {
-        let shape = self.nlm.inner.shape.as_ref();
-        let shape = shape.filter(|_| self.way == Way::Quickest)?;
+        let by_class = self.nlm.inner.by_class.as_ref();
+        let (shape, plan) = by_class.filter(|_| self.way == Way::Quickest)?;
         Some(Network {
-            plan: &self.nlm.inner.plan,
+            plan,
             shape,
             weights: &self.weights,
             transposed: &[],
@@ -270,7 +266,7 @@ impl Prepared {
             return way.evaluate(&network, self.generation, structures, values);
         }
         for (structure, value) in structures.iter().zip(values) {
-            *value = ways.by_tuple.forward(&self.task(structure));
+            *value = self.by_tuple(ways, structure).value();
         }
     }
 
@@ -333,9 +329,10 @@ impl Prepared {
         check_batch(batch, &self.nlm.config().input_channels)?;
         // No quotient: where unlike functions happen to tie, twins have a
         // larger part in the shared gradient than one representative would.
-        let transpose = || transpose(&self.nlm.inner.plan, &self.weights);
         let by_class = self.by_class().map(|network| Network {
-            transposed: self.transposed.get_or_init(transpose),
+            transposed: self
+                .transposed
+                .get_or_init(|| transpose(network.plan, &self.weights)),
             ..network
         });
         let size = match (by_class, batch.first()) {
@@ -360,13 +357,12 @@ impl Prepared {
                 let values = way.run(&network, &structures, d_value, &mut partial);
                 return (values, partial);
             }
-            let way = &mut ways.by_tuple;
             let of = members.iter().zip(&structures);
             let values: Vec<f32> = of
                 .map(|(&i, structure)| {
-                    let task = self.task(structure);
-                    let value = way.forward(&task);
-                    way.backward(&task, d_value(i, value), &mut partial);
+                    let run = self.by_tuple(ways, structure);
+                    let value = run.value();
+                    run.backward(d_value(i, value), &mut partial);
                     value
                 })
                 .collect();

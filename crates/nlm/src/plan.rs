@@ -30,9 +30,7 @@ pub(crate) struct MapPlan {
     pub(crate) learned_from: usize,
     /// Output features, a multiple of [`BLOCK`].
     pub(crate) outputs: usize,
-    /// For each [π][c][f], the parameter, or `NONE`.
-    pub(crate) params: Vec<u32>,
-    /// The same in blocks of [`BLOCK`] outputs, `[π][c][f / BLOCK]`.
+    /// `[π][c][f / BLOCK]`: the parameters of [`BLOCK`] outputs.
     pub(crate) blocks: Vec<ParamBlock>,
 }
 
@@ -44,15 +42,6 @@ pub(crate) struct ParamBlock {
 }
 
 impl ParamBlock {
-    fn new(params: &[u32]) -> Self {
-        let count = params.iter().filter(|&&p| p != NONE).count();
-        debug_assert!((1..count).all(|i| params[i] == params[i - 1] + 1));
-        Self {
-            first: if count > 0 { params[0] } else { 0 },
-            count: count as u32,
-        }
-    }
-
     /// Where they are in the flat buffer.
     #[inline]
     pub(crate) fn range(self) -> Range<usize> {
@@ -88,9 +77,6 @@ impl ParamBlock {
     }
 }
 
-/// No parameter: the weight is zero.
-pub(crate) const NONE: u32 = u32::MAX;
-
 /// The maps of one compose operation.
 #[derive(Clone, Debug)]
 pub(crate) struct ComposePlan {
@@ -110,7 +96,7 @@ pub(crate) struct ComposePlan {
     pub(crate) red_column: Option<usize>,
 }
 
-/// Everything about a network's shape that the kernels need.
+/// Everything about the shape of a network up to arity 3 that the kernels need.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// Q' = Q rounded up to a multiple of [`BLOCK`].
@@ -167,7 +153,7 @@ impl Plan {
         let mut own = vec![Columns::default(); max_arity + 2];
         let mut red = vec![Columns::default(); max_arity + 2];
         for (arity, &channels) in config.input_channels.iter().enumerate() {
-            own[arity].push(Source::Input, input_columns(channels, arity, max_arity));
+            own[arity].push(Source::Input, input_columns(channels, arity));
             if arity > 0 {
                 red[arity - 1].push(Source::Input, channels * quantifiers);
             }
@@ -225,15 +211,9 @@ impl Plan {
         }
     }
 
-    /// Whether triples are handled orbit by orbit: they are where nothing is
-    /// larger, for then no map expands them.
-    pub(crate) fn orbits(&self) -> bool {
-        self.max_arity == 3
-    }
-
     /// Columns of `own` that hold the input at an arity: its channels, and padding behind them.
     pub(crate) fn input_columns(&self, arity: usize) -> usize {
-        input_columns(self.inputs(arity), arity, self.max_arity)
+        input_columns(self.inputs(arity), arity)
     }
 
     /// Input channels at an arity, 0 beyond N.
@@ -243,8 +223,8 @@ impl Plan {
 }
 
 /// Coefficients of triples lie in blocks of columns, of which each layer begins one.
-fn input_columns(channels: usize, arity: usize, max_arity: usize) -> usize {
-    if arity == 3 && max_arity == 3 {
+fn input_columns(channels: usize, arity: usize) -> usize {
+    if arity == 3 {
         padded(channels)
     } else {
         channels
@@ -300,18 +280,18 @@ impl MapBuilder<'_> {
         } else {
             learned_from + padded(last + 1 - learned_from)
         };
-        let copies = factorial(self.arity);
-        let mut params = vec![NONE; factorial(arity) * (end - start) * outputs];
-        for copy in 0..copies {
+        let (width, features) = (end - start, self.shape.features);
+        let mut blocks = vec![ParamBlock::default(); factorial(arity) * width * outputs / BLOCK];
+        for copy in 0..factorial(self.arity) {
             let (permutation, first_output) = target(copy);
             for channel in channels {
-                for q in 0..self.shape.features {
-                    let at = (permutation * (end - start) + channel.column - start) * outputs
-                        + first_output
-                        + q;
-                    let row = copy * self.per_copy + channel.row;
-                    debug_assert_eq!(params[at], NONE);
-                    params[at] = (self.weight + row * self.shape.features + q) as u32;
+                let column = permutation * width + channel.column - start;
+                let to = &mut blocks[(column * outputs + first_output) / BLOCK..];
+                let row = copy * self.per_copy + channel.row;
+                for (f, block) in (0..features).step_by(BLOCK).zip(to) {
+                    debug_assert_eq!(block.count, 0);
+                    block.first = (self.weight + row * features + f) as u32;
+                    block.count = (features - f).min(BLOCK) as u32;
                 }
             }
         }
@@ -320,8 +300,7 @@ impl MapBuilder<'_> {
             columns: start..end,
             learned_from: learned_from.min(end),
             outputs,
-            blocks: params.chunks_exact(BLOCK).map(ParamBlock::new).collect(),
-            params,
+            blocks,
         })
     }
 
@@ -387,8 +366,8 @@ mod tests {
         for (skip, features) in [(true, 8), (false, 8), (true, 3), (false, 1)] {
             let config = NlmConfig {
                 input_channels: vec![1, 0, 2],
-                max_arity: 4,
-                layers: 7,
+                max_arity: 3,
+                layers: 6,
                 features,
                 quantifiers: Quantifiers::ExistsForall,
                 distinct: false,
@@ -406,8 +385,8 @@ mod tests {
                     .into_iter()
                     .flatten()
                 {
-                    for &p in map.params.iter().filter(|&&p| p != NONE) {
-                        seen[p as usize] += 1;
+                    for p in map.blocks.iter().flat_map(|block| block.range()) {
+                        seen[p] += 1;
                     }
                     assert_eq!((map.columns.end - map.learned_from) % BLOCK, 0);
                 }

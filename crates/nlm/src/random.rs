@@ -1,5 +1,7 @@
 //! A small seeded generator, so that a seed gives the same weights everywhere.
 
+use crate::functions::ln;
+
 /// SplitMix64: one 64-bit state, a full period, no weak seeds. The one source of chance in homing:
 /// a seed gives the same numbers on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,31 +67,12 @@ impl SplitMix64 {
             if s >= 1.0 {
                 continue;
             }
-            let x = u * (-2.0 * natural_log(s) / s).sqrt();
+            let x = u * (-2.0 * ln(s) / s).sqrt();
             if x.abs() <= 2.0 {
                 return x / CUT_DEVIATION;
             }
         }
     }
-}
-
-/// ln(x) for x in (0, 1), from IEEE operations only: the platform's `ln` may
-/// differ in the last bit between systems, and a seed must not.
-fn natural_log(x: f64) -> f64 {
-    let bits = x.to_bits();
-    let mut exponent = ((bits >> 52) as i64 - 1023) as f64;
-    let mut mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
-    if mantissa > std::f64::consts::SQRT_2 {
-        mantissa *= 0.5;
-        exponent += 1.0;
-    }
-    let t = (mantissa - 1.0) / (mantissa + 1.0);
-    let t2 = t * t;
-    let mut sum = 0.0;
-    for k in (0..14).rev() {
-        sum = sum * t2 + 1.0 / f64::from(2 * k + 1);
-    }
-    exponent * std::f64::consts::LN_2 + 2.0 * t * sum
 }
 
 #[cfg(test)]
@@ -102,14 +85,6 @@ mod tests {
         let mut g = SplitMix64::new(1_234_567);
         assert_eq!(g.next_u64(), 6_457_827_717_110_365_317);
         assert_eq!(g.next_u64(), 3_203_168_211_198_807_973);
-    }
-
-    #[test]
-    fn logarithm_is_accurate() {
-        for i in 1..1000 {
-            let x = f64::from(i) / 1000.0;
-            assert!((natural_log(x) - x.ln()).abs() <= 4e-15 * x.ln().abs().max(1.0));
-        }
     }
 
     #[test]

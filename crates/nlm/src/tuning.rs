@@ -17,14 +17,9 @@ pub(crate) const PAIRS_AT_ONCE: usize = 384;
 pub(crate) const TRIPLES_AT_ONCE: usize = 1 << 16;
 pub(crate) const GRADIENTS_AT_ONCE: usize = 32;
 
-/// By tuple, so many rows have their copies laid side by side at once. Set by size: 128 rows of 6
-/// copies of some 70 columns are 210 KiB, which the second-level cache holds.
-pub(crate) const ROWS_AT_ONCE: usize = 128;
-
 /// So many indices of rows are kept, by object count. Set by use: a search has one object count, or
-/// a few where twins are left out, training a few dozen. By tuple they are larger, so fewer.
+/// a few where twins are left out, training a few dozen.
 pub(crate) const INDICES: usize = 64;
-pub(crate) const TUPLE_INDICES: usize = 16;
 
 /// With fewer objects it takes longer to list neighbours than to go through all orbits. At 50
 /// objects a state takes 0.181 ms with neighbours and 0.237 without (L = 5, maximum and minimum;

@@ -11,20 +11,21 @@ use crate::kernels::rows_gradient::{
     Active, AddByClass, InputGradient, PairsToPre, ReduceGradient, RowsToPre, WeightGradient,
 };
 use crate::kernels::view::{Rows, RowsMut};
+use crate::params::factorial;
 use crate::plan::{BLOCK, ComposePlan, MapPlan};
 use std::ops::Range;
 
 /// Rows of a map and the gradients that meet them. Of pairs, sums and differences count as one row.
 #[derive(Clone, Copy)]
-pub(crate) struct MapRows<'a> {
+struct MapRows<'a> {
     /// Those whose gradient is not zero, of so many.
-    pub(crate) active: &'a [u32],
-    pub(crate) count: usize,
+    active: &'a [u32],
+    count: usize,
     /// From the first column of the map on.
-    pub(crate) x: Rows<'a>,
-    pub(crate) dy: Rows<'a>,
+    x: Rows<'a>,
+    dy: Rows<'a>,
     /// From the first learned column of the map on, if any is.
-    pub(crate) dx: Option<RowsMut<'a>>,
+    dx: Option<RowsMut<'a>>,
 }
 
 impl GradientsByClass {
@@ -103,7 +104,8 @@ impl GradientsByClass {
                     dy: self.d_output.view(outputs),
                     dx: Some(self.d_own[n].view_mut(stride).from(map.learned_from)),
                 };
-                row_map_gradient(level, map, &transposed.own, &rows, &mut self.dw, gradient);
+                let (map, dw) = ((map, map.columns.clone()), &mut self.dw);
+                map_gradient(level, map, &transposed.own, &rows, dw, gradient);
             }
         }
         if let Some(map) = &compose.red {
@@ -115,13 +117,8 @@ impl GradientsByClass {
                 dy: self.d_output.view(outputs),
                 dx: Some(self.d_red[n].view_mut(stride).from(map.learned_from)),
             };
-            let (weights, dw) = (&transposed.red, &mut self.dw);
-            if n == 2 {
-                let columns = map.columns.clone();
-                pair_columns_gradient(level, map, columns, weights, &rows, dw, gradient);
-            } else {
-                row_map_gradient(level, map, weights, &rows, dw, gradient);
-            }
+            let (map, dw) = ((map, map.columns.clone()), &mut self.dw);
+            map_gradient(level, map, &transposed.red, &rows, dw, gradient);
         }
         if let Some(map) = &compose.expand {
             let count = index.group_rows(n - 1);
@@ -135,14 +132,8 @@ impl GradientsByClass {
                 dy: self.d_expanded.view(map.outputs),
                 dx: Some(self.d_own[n - 1].view_mut(stride).from(map.learned_from)),
             };
-            row_map_gradient(
-                level,
-                map,
-                &transposed.expand,
-                &rows,
-                &mut self.dw,
-                gradient,
-            );
+            let (map, dw) = ((map, map.columns.clone()), &mut self.dw);
+            map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
         }
         self.active = active;
     }
@@ -316,8 +307,8 @@ impl GradientsByClass {
                 dy: d_output.view(features),
                 dx: None,
             };
-            let (level, dw, columns) = (network.level, &mut self.dw, map.columns.clone());
-            pair_columns_gradient(level, map, columns, &transposed.red, &rows, dw, gradient);
+            let (level, map, dw) = (network.level, (map, map.columns.clone()), &mut self.dw);
+            map_gradient(level, map, &transposed.red, &rows, dw, gradient);
         }
         self.d_output = d_output;
         if let Some(map) = &compose.expand {
@@ -330,8 +321,8 @@ impl GradientsByClass {
                 dy: self.d_expanded.view(map.outputs),
                 dx: None,
             };
-            let (level, dw) = (network.level, &mut self.dw);
-            row_map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
+            let (level, map, dw) = (network.level, (map, map.columns.clone()), &mut self.dw);
+            map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
         }
     }
 
@@ -360,7 +351,7 @@ impl GradientsByClass {
                 dx: Some(self.d_own[2].view_mut(stride).from(place(first))),
             };
             let (level, dw) = (network.level, &mut self.dw);
-            pair_columns_gradient(level, map, others, transposed, &rows, dw, gradient);
+            map_gradient(level, (map, others), transposed, &rows, dw, gradient);
         }
         if !known.is_empty() {
             let (width, count) = (2 * map.outputs, self.layers.classes.pairs());
@@ -370,7 +361,7 @@ impl GradientsByClass {
                 rows: active,
                 classes: of_pairs,
                 count,
-                d: dy.alternate(),
+                d: dy.every(2),
                 width,
                 sums: sums.view_mut(width),
             });
@@ -402,7 +393,7 @@ impl GradientsByClass {
             dx: Some(self.d_known.view_mut(known).from(first)),
         };
         let (level, dw) = (network.level, &mut self.dw);
-        pair_columns_gradient(level, map, columns, transposed, &rows, dw, gradient);
+        map_gradient(level, (map, columns), transposed, &rows, dw, gradient);
     }
 }
 
@@ -428,87 +419,53 @@ fn from_sums(
     }
 }
 
-/// The gradients of a map over rows: its weights into `gradient`, its input into `dx`.
-pub(crate) fn row_map_gradient(
+/// The gradients of some columns of a map: its weights into `gradient`, its input into `dx`. Of
+/// pairs even rows are sums and meet u, odd rows are differences and meet v.
+fn map_gradient(
     level: Level,
-    map: &MapPlan,
+    (map, columns): (&MapPlan, Range<usize>),
     transposed: &[f32],
     rows: &MapRows<'_>,
     dw: &mut Buffer,
     gradient: &mut [f32],
 ) {
-    let (columns, outputs) = (map.columns.len(), map.outputs);
-    let of = Active {
-        rows: rows.active,
-        count: rows.count,
-        dy: rows.dy,
-        outputs,
-    };
-    dw.reserve(columns * outputs);
-    level.run(&WeightGradient {
-        of,
-        x: rows.x,
-        columns,
-        dw: dw.view_mut(outputs),
-    });
-    add_rows(map, &dw.as_slice()[..columns * outputs], gradient);
-    let learned = map.columns.end - map.learned_from;
-    if let Some(dx) = rows.dx.filter(|_| learned > 0) {
-        level.run(&InputGradient {
-            of,
-            weights: transposed,
-            columns: learned,
-            dx,
-        });
-    }
-}
-
-/// The gradients of some columns of a map over pairs. Even rows are sums and meet u, odd rows are
-/// differences and meet v.
-fn pair_columns_gradient(
-    level: Level,
-    map: &MapPlan,
-    columns: Range<usize>,
-    transposed: &[f32],
-    rows: &MapRows<'_>,
-    dw: &mut Buffer,
-    gradient: &mut [f32],
-) {
-    let outputs = map.outputs;
+    let (outputs, kinds) = (map.outputs, factorial(map.arity));
     let len = columns.len() * outputs;
-    dw.reserve(2 * len);
+    dw.reserve(kinds * len);
     let first_learned = columns.start.max(map.learned_from);
     let learned = columns.end.saturating_sub(first_learned);
-    let half = transposed.len() / 2;
-    for parity in 0..2 {
+    let skipped = (first_learned - map.learned_from) * outputs;
+    for kind in 0..kinds {
         let of = Active {
             rows: rows.active,
             count: rows.count,
-            dy: rows.dy.after(parity).alternate(),
+            dy: rows.dy.after(kind).every(kinds),
             outputs,
         };
         level.run(&WeightGradient {
             of,
-            x: rows.x.after(parity).alternate(),
+            x: rows.x.after(kind).every(kinds),
             columns: columns.len(),
-            dw: dw.view_mut(outputs).from(parity * len),
+            dw: dw.view_mut(outputs).from(kind * len),
         });
         if let Some(dx) = rows.dx.filter(|_| learned > 0) {
-            let skipped = (first_learned - map.learned_from) * outputs;
             level.run(&InputGradient {
                 of,
-                weights: &transposed[parity * half + skipped..],
+                weights: &transposed[kind * transposed.len() / kinds + skipped..],
                 columns: learned,
-                dx: dx.after(parity).alternate(),
+                dx: dx.after(kind).every(kinds),
             });
         }
     }
-    let (sums, differences) = dw.as_slice()[..2 * len].split_at(len);
-    add_pairs(map, columns.start, [sums, differences], gradient);
+    let dw = &dw.as_slice()[..kinds * len];
+    if kinds == 1 {
+        return add_rows(map, dw, gradient);
+    }
+    add_pairs(map, columns.start, dw.split_at(len), gradient);
 }
 
 /// The rows of this width that are not all zero.
-pub(crate) fn find_active(rows: &[f32], width: usize, active: &mut Vec<u32>) {
+pub(super) fn find_active(rows: &[f32], width: usize, active: &mut Vec<u32>) {
     active.clear();
     active.resize(rows.len() / width, 0);
     let mut count = 0;

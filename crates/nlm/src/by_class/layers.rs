@@ -10,7 +10,6 @@ use crate::kernels::buffer::Buffer;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, Source};
 use crate::kernels::view::Rows;
 use crate::plan::{BLOCK, ComposePlan, MapPlan};
-use crate::prepared::MapWeights;
 use crate::structure::Structure;
 use std::ops::Range;
 
@@ -20,19 +19,19 @@ pub(super) fn source<'a>(
     first: usize,
     map: &MapPlan,
     columns: Range<usize>,
-    weights: &'a MapWeights,
+    weights: &'a [f32],
 ) -> Source<'a> {
     let skipped = (columns.start - map.columns.start) * BLOCK;
     Source {
         x: x.from(columns.start - first),
         columns: columns.len(),
-        weights: &weights.rows[skipped..],
+        weights: &weights[skipped..],
         width: map.columns.len(),
     }
 }
 
 /// All columns of a map.
-pub(super) fn whole<'a>(x: Rows<'a>, map: &MapPlan, weights: &'a MapWeights) -> Source<'a> {
+pub(super) fn whole<'a>(x: Rows<'a>, map: &MapPlan, weights: &'a [f32]) -> Source<'a> {
     source(x, 0, map, map.columns.clone(), weights)
 }
 
@@ -147,13 +146,7 @@ impl Layers {
     }
 
     /// What a compose operation takes from the arity below, up to arity 1.
-    fn expand(
-        &mut self,
-        network: &Network<'_>,
-        group: Group<'_>,
-        map: &MapPlan,
-        weights: &MapWeights,
-    ) {
+    fn expand(&mut self, network: &Network<'_>, group: Group<'_>, map: &MapPlan, weights: &[f32]) {
         let n = map.arity;
         let rows = group.rows(n);
         self.expanded.reserve(rows * map.outputs);

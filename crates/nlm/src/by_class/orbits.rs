@@ -9,33 +9,20 @@ use crate::inputs::{Inputs, Triple};
 use crate::interner::Interner;
 use crate::kernels::orbit::{ORDERS, SIX};
 use crate::plan::BLOCK;
+use std::sync::LazyLock;
 
 /// `[p][s]`: which order of an orbit (c0, c1, c2) the order s of (o0, o1, o2) is, where
 /// c_i = o_p(i).
-const SLOTS: [[usize; SIX]; SIX] = {
-    let mut slots = [[0; SIX]; SIX];
-    let mut p = 0;
-    while p < SIX {
-        let mut place = [0; 3];
-        let mut i = 0;
-        while i < 3 {
-            place[ORDERS[p][i]] = i;
-            i += 1;
-        }
-        let mut s = 0;
-        while s < SIX {
-            let [a, b, _] = ORDERS[s];
-            let mut slot = 0;
-            while ORDERS[slot][0] != place[a] || ORDERS[slot][1] != place[b] {
-                slot += 1;
-            }
-            slots[p][s] = slot;
-            s += 1;
-        }
-        p += 1;
-    }
-    slots
-};
+static SLOTS: LazyLock<[[usize; SIX]; SIX]> = LazyLock::new(|| {
+    let place = |of: &[usize], x: usize| of.iter().position(|&o| o == x).expect("all of three");
+    ORDERS.map(|named| {
+        ORDERS.map(|order| {
+            let order = order.map(|o| place(&named, o));
+            let slot = ORDERS.iter().position(|slot| *slot == order);
+            slot.expect("an order of three")
+        })
+    })
+});
 
 #[derive(Default)]
 pub(super) struct Orbits {

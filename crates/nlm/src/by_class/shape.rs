@@ -28,7 +28,7 @@ impl Shape {
     /// `None` where a layer's triples are kept and not a function of the class of their orbit,
     /// which is so from seven layers on, or where some input does not fit a class.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
-        if plan.max_arity > 3 || !Inputs::fit(plan) {
+        if !Inputs::fit(plan) {
             return None;
         }
         // Pairs of the first layer read the types of their objects and their pattern; those of

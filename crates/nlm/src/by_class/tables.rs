@@ -21,7 +21,6 @@ use crate::kernels::orbit::{RHO, SIGN, SIX};
 use crate::kernels::rows::{PairMap, RowMap, Source, Starts};
 use crate::kernels::view::{Rows, RowsMut};
 use crate::plan::{BLOCK, MapPlan};
-use crate::prepared::MapWeights;
 
 /// Which operation of a layer reads pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -134,7 +133,7 @@ impl Tables {
         classes: &'a Classes,
         by: (usize, Reader),
         own: Rows<'a>,
-        weights: &'a MapWeights,
+        weights: &'a [f32],
     ) -> (Option<Starts<'a>>, Source<'a>) {
         let map = reader(network, by).expect("a map that reads pairs");
         let [known, others] = network.shape.split(map);
@@ -326,7 +325,7 @@ impl Tables {
                 from: compose.own.as_ref().map(|map| Coefficients {
                     of: own.read().from(map.columns.start * SIX),
                     columns: map.columns.len(),
-                    weights: &weights.orbit.rows,
+                    weights: &weights.own,
                     width: map.columns.len(),
                 }),
                 features: plan.features,

@@ -31,6 +31,7 @@ impl GradientsByClass {
             table: self.layers.tables.table(layer),
             expanded: with_pairs.then(|| self.layers.pairs.as_slice()),
             features: network.plan.features,
+            both: network.plan.quantifiers == 2,
         }
     }
 
@@ -48,7 +49,6 @@ impl GradientsByClass {
             }
             network.level.run(&ReduceThirds {
                 tuples: self.tuples(network, index, layer),
-                both: plan.quantifiers == 2,
                 best: best.view_mut(columns),
             });
         }
@@ -156,7 +156,6 @@ impl GradientsByClass {
         values.reserve(index.objects() * BLOCK);
         network.level.run(&ThirdsGradient {
             tuples: self.tuples(network, index, layer),
-            both: plan.quantifiers == 2,
             best: self.best[layer].view(columns),
             d_best: self.d_best.view(columns),
             d_table: d_slots.view_mut(width),
@@ -209,7 +208,7 @@ impl GradientsByClass {
             classes,
             features,
             d_pre: d_pre.read(),
-            weights: &network.transposed[layer][3].orbit,
+            weights: &network.transposed[layer][3].own,
             to: d_own.from(map.learned_from * SIX),
             columns: map.columns.end - map.learned_from,
         });

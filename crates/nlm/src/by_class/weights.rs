@@ -6,32 +6,27 @@ use crate::plan::{BLOCK, ComposePlan, MapPlan, Plan};
 use crate::prepared::{ComposeWeights, fourier_of_weights};
 
 /// The transposed weights of one compose operation, for the columns that are learned.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Transposed {
-    /// `[column block][output][8]`; at arity 2 `[2][column block][output][8]`, for sums
-    /// and then for differences.
+    /// `[column block][output][8]`; at arity 2 `[2][column block][output][8]`, for sums and then
+    /// for differences; at arity 3 `[column block][output][6][8]`, matrices transposed.
     pub(super) expand: Vec<f32>,
     pub(super) own: Vec<f32>,
     pub(super) red: Vec<f32>,
-    /// At arity 3 what `own` is elsewhere: `[column block][output][6][8]`, matrices transposed.
-    pub(super) orbit: Vec<f32>,
 }
 
 impl Transposed {
     fn new(plan: &ComposePlan, weights: &ComposeWeights) -> Self {
-        let mut new = Self::default();
-        if let Some(map) = &plan.expand {
-            new.expand = transposed(map, &weights.expand.rows, factorial(map.arity));
+        let of = |map: &Option<MapPlan>, rows: &[f32]| match map {
+            Some(map) if map.arity == 3 => transposed_orbit(map, rows),
+            Some(map) => transposed(map, rows, factorial(map.arity)),
+            None => Vec::new(),
+        };
+        Self {
+            expand: of(&plan.expand, &weights.expand),
+            own: of(&plan.own, &weights.own),
+            red: of(&plan.red, &weights.red),
         }
-        match &plan.own {
-            Some(map) if map.arity == 3 => new.orbit = transposed_orbit(map, &weights.orbit.rows),
-            Some(map) => new.own = transposed(map, &weights.own.rows, factorial(map.arity)),
-            None => {}
-        }
-        if let Some(map) = &plan.red {
-            new.red = transposed(map, &weights.red.rows, factorial(map.arity));
-        }
-        new
     }
 }
 
@@ -49,7 +44,7 @@ pub(crate) fn transpose(plan: &Plan, weights: &[Vec<ComposeWeights>]) -> Vec<Vec
 
 /// From `[output block][half][column][8]` to `[half][column block][output][8]`, of the columns that
 /// are learned.
-pub(crate) fn transposed(map: &MapPlan, rows: &[f32], halves: usize) -> Vec<f32> {
+fn transposed(map: &MapPlan, rows: &[f32], halves: usize) -> Vec<f32> {
     let columns = map.columns.len();
     let first = map.learned_from - map.columns.start;
     let half_len = (columns - first) * map.outputs;
@@ -95,7 +90,7 @@ fn transposed_orbit(map: &MapPlan, rows: &[f32]) -> Vec<f32> {
 }
 
 /// Adds the gradient of a map, `[π][column][output]`.
-pub(crate) fn add_rows(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
+pub(super) fn add_rows(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
     for (params, d) in map.blocks.iter().zip(dw.as_chunks::<BLOCK>().0) {
         params.add(d, gradient);
     }
@@ -106,7 +101,7 @@ pub(crate) fn add_rows(map: &MapPlan, dw: &[f32], gradient: &mut [f32]) {
 pub(super) fn add_pairs(
     map: &MapPlan,
     first: usize,
-    [sums, differences]: [&[f32]; 2],
+    (sums, differences): (&[f32], &[f32]),
     gradient: &mut [f32],
 ) {
     let (as_is, permuted) = map.blocks.split_at(map.blocks.len() / 2);

@@ -70,33 +70,14 @@ impl Buffer {
         RowsMut::new(self.as_mut_slice(), stride)
     }
 
-    /// The f32 at this place.
-    pub(crate) fn at(&self, i: usize) -> f32 {
-        self.as_slice()[i]
-    }
-
     /// Sets the f32 at this place.
     pub(crate) fn set(&mut self, i: usize, x: f32) {
         self.as_mut_slice()[i] = x;
     }
 
-    /// Adds to the f32 at this place.
-    pub(crate) fn add(&mut self, i: usize, x: f32) {
-        self.as_mut_slice()[i] += x;
-    }
-
     /// Sets a run of f32 to one value.
     pub(crate) fn fill(&mut self, from: usize, len: usize, x: f32) {
         self.as_mut_slice()[from..from + len].fill(x);
-    }
-
-    /// Sets the first columns of so many rows to zero.
-    pub(crate) fn clear_columns(&mut self, rows: usize, stride: usize, columns: usize) {
-        if columns > 0 {
-            for row in self.as_mut_slice()[..rows * stride].chunks_exact_mut(stride) {
-                row[..columns].fill(0.0);
-            }
-        }
     }
 
     /// Bytes held.

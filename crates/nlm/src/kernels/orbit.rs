@@ -86,24 +86,13 @@ pub(crate) unsafe fn inverse<V: Vector>(p: [V; 6]) -> [V; 6] {
     }
 }
 
-/// The gradient of the slots from that of their [`fourier`] transform.
+/// The gradient of the slots from that of their [`fourier`] transform: with matrices transposed and
+/// s⁻¹ for s the sums are those of [`inverse`].
 #[inline(always)]
-pub(crate) unsafe fn fourier_gradient<V: Vector>(d: [V; 6]) -> [V; 6] {
+pub(crate) unsafe fn fourier_gradient<V: Vector>([d0, d1, d2, d3, d4, d5]: [V; 6]) -> [V; 6] {
     // SAFETY: the caller has the instructions.
-    unsafe {
-        let u = d[0].add(d[1]);
-        let v = d[0].sub(d[1]);
-        let m = d[3].sub(d[4]);
-        let h = d[2].sub(d[5]);
-        [
-            u.add(d[2].add(d[5])),
-            v.add(h.add(d[4])),
-            v.add(d[3].sub(h)),
-            u.sub(m.add(d[5])),
-            u.add(m.sub(d[2])),
-            v.sub(d[3].add(d[4])),
-        ]
-    }
+    let [s0, s1, s2, s3, s4, s5] = unsafe { inverse([d0, d1, d2, d4, d3, d5]) };
+    [s0, s1, s2, s4, s3, s5]
 }
 
 /// The gradient of P from that of its [`inverse`] transform.
@@ -237,7 +226,7 @@ pub(super) fn coefficients_len(columns: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vector::Portable;
+    use super::super::vector::{Lanes, Portable};
     use super::*;
     use crate::params::permutations;
 

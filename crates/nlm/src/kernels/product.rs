@@ -6,6 +6,7 @@
 
 use super::vector::{Kernel, Lanes, Level, Vector};
 use super::view::{Rows, RowsMut, times};
+use crate::plan::BLOCK;
 use crate::simd::Simd;
 use crate::tuning::DEPTH;
 
@@ -103,15 +104,17 @@ fn product(
     if m == 0 || k == 0 || n == 0 {
         return;
     }
-    // Panels of two vectors, or of one where that is enough.
     let lanes = level.wide_lanes();
-    let width = if n <= lanes { lanes } else { 2 * lanes };
-    let whole = n.is_multiple_of(width) && (n == width || m < WORTH_A_COPY);
     let mut packed = Vec::new();
     for from in (0..k).step_by(DEPTH) {
         let depth = DEPTH.min(k - from);
-        for first in (0..n).step_by(width) {
+        for first in (0..n).step_by(2 * lanes) {
+            // Panels of two vectors, or of one where that is enough.
+            let widths = [BLOCK, lanes, 2 * lanes].into_iter();
+            let mut enough = widths.skip_while(|&width| width < n - first);
+            let width = enough.next().unwrap_or(2 * lanes);
             let columns = width.min(n - first);
+            let whole = columns == width && (n == width || m < WORTH_A_COPY);
             let (panel, stride) = match b {
                 Right::AsItIs(b) if whole => (&b[from * n + first..], n),
                 _ => {
@@ -172,10 +175,12 @@ unsafe impl Kernel for Panel<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         let lanes = <V::Wide as Lanes>::LANES;
-        assert!(self.width == lanes || self.width == 2 * lanes);
+        assert!([V::LANES, lanes, 2 * lanes].contains(&self.width));
         // SAFETY: the panel has one vector or two of columns.
         unsafe {
-            if self.width == lanes {
+            if self.width == V::LANES {
+                self.rows::<V, 1>(V::WIDE);
+            } else if self.width == lanes {
                 self.rows::<V::Wide, 1>(V::WIDE);
             } else {
                 self.rows::<V::Wide, 2>(V::WIDE);

@@ -62,8 +62,8 @@ pub(crate) struct Starts<'a> {
 pub(crate) struct RowMap<'a> {
     pub(crate) rows: usize,
     /// Whether a row is added up in four parts. A structure has one row of arity 0: its products
-    /// would wait for one another; and long sums are rounded less. Follows from the arity and the
-    /// way alone, so that a row does not depend on how many there are.
+    /// would wait for one another. Follows from the arity alone, so that a row does not depend on
+    /// how many there are.
     pub(crate) in_parts: bool,
     /// `[outputs]`, or zero.
     pub(crate) bias: Option<&'a [f32]>,
@@ -532,6 +532,33 @@ unsafe impl Kernel for EndRows<'_> {
                     ab.add(ba).store(self.red.row(row).add(c));
                     ab.sub(ba).store(self.red.row(row + 1).add(c));
                 }
+            }
+        }
+    }
+}
+
+/// The sigmoid of each, in place.
+pub(crate) struct Sigmoids<'a> {
+    pub(crate) x: RowsMut<'a>,
+    /// A multiple of 8.
+    pub(crate) len: usize,
+}
+
+// SAFETY: whole vectors, which `check` asks for.
+unsafe impl Kernel for Sigmoids<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.len.is_multiple_of(BLOCK));
+        self.x.check(1, self.len);
+    }
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: whole vectors.
+        unsafe {
+            for i in (0..self.len).step_by(BLOCK) {
+                let at = self.x.row(0).add(i);
+                V::load(at).sigmoid().store(at);
             }
         }
     }

@@ -223,32 +223,24 @@ unsafe impl Kernel for ReduceGradient<'_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: see `target`.
-        unsafe {
-            if self.both {
-                self.all::<V, true>();
-            } else {
-                self.all::<V, false>();
-            }
-        }
-    }
-}
-
-impl ReduceGradient<'_> {
-    #[inline(always)]
-    unsafe fn all<V: Vector, const BOTH: bool>(&self) {
         let per = self.members.len() / self.targets;
         // SAFETY: every target has as many members.
         unsafe {
             for t in 0..self.targets {
                 let members = self.members.get_unchecked(t * per..(t + 1) * per);
                 for f in (0..self.features).step_by(BLOCK) {
-                    self.target::<V, BOTH>(members, t, f);
+                    if self.both {
+                        self.target::<V, true>(members, t, f);
+                    } else {
+                        self.target::<V, false>(members, t, f);
+                    }
                 }
             }
         }
     }
+}
 
+impl ReduceGradient<'_> {
     /// Features f .. f + 8 of target t.
     #[inline(always)]
     unsafe fn target<V: Vector, const BOTH: bool>(&self, members: &[u32], t: usize, f: usize) {

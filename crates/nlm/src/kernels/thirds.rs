@@ -36,10 +36,12 @@ pub(crate) struct Tuples<'a> {
     /// `[row][3][features]`.
     pub(crate) expanded: Option<&'a [f32]>,
     pub(crate) features: usize,
+    /// Whether there are minima too.
+    pub(crate) both: bool,
 }
 
 /// All tuples (a, b, ·), for eight features.
-struct Run<'a, V, const F: usize> {
+pub(crate) struct Run<'a, V, const F: usize> {
     a: usize,
     b: usize,
     distinct: bool,
@@ -135,7 +137,7 @@ impl<'a> Tuples<'a> {
     ///
     /// Unless rows and places are within the tensors; `best` are maxima and, with `both`, minima.
     #[inline(always)]
-    fn check(&self, both: bool, best: &[Rows<'_>]) {
+    fn check(&self, best: &[Rows<'_>]) {
         let (n, features) = (self.objects, self.features);
         assert!(features.is_multiple_of(BLOCK));
         all_below(&self.row_of[..times(n, n)], self.rows);
@@ -143,7 +145,7 @@ impl<'a> Tuples<'a> {
         assert!(self.distinct || (0..n).all(|a| (self.row_of[a * n + a] as usize) + 1 < self.rows));
         let rows = times(self.structures, self.rows);
         for best in best {
-            best.check(rows, features * (1 + usize::from(both)));
+            best.check(rows, features * (1 + usize::from(self.both)));
         }
         if let Some(expanded) = self.expanded {
             assert!(expanded.len() >= times(rows, 3 * features));
@@ -160,7 +162,6 @@ impl<'a> Tuples<'a> {
 /// The extrema over z.
 pub(crate) struct ReduceThirds<'a> {
     pub(crate) tuples: Tuples<'a>,
-    pub(crate) both: bool,
     /// `[row]`: features for each quantifier.
     pub(crate) best: RowsMut<'a>,
 }
@@ -175,13 +176,20 @@ macro_rules! for_thirds {
     };
 }
 
-/// What is done with the tuples (a, b, ·) of one structure.
-trait OnRun {
+/// A kernel that does something with the tuples (a, b, ·) of each structure.
+///
+/// # Safety
+///
+/// After `check` has returned, `on_run` touches nothing but what the kernel's views and slices hold.
+pub(crate) unsafe trait OnRuns {
     fn tuples(&self) -> &Tuples<'_>;
+
+    /// As [`Kernel::check`].
+    fn check(&self);
 
     /// # Safety
     ///
-    /// The kernel is checked; the run is one of its tuples, with features f .. f + 8 of `structure`.
+    /// The kernel is checked; the run is one of its tuples, features f .. f + 8 of `structure`.
     unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
         run: &Run<'_, V, F>,
@@ -190,29 +198,41 @@ trait OnRun {
     );
 }
 
-/// Chooses the constants by what is there, and goes through all runs.
-#[inline(always)]
-unsafe fn on_runs<V: Vector>(kernel: &impl OnRun, both: bool) {
-    let tuples = kernel.tuples();
-    // SAFETY: as the caller's.
-    unsafe {
-        // Eight features are the rule, and then every offset is a constant.
-        match (tuples.features == BLOCK, tuples.expanded.is_some(), both) {
-            (true, false, false) => pass::<V, BLOCK, false, false>(kernel),
-            (true, false, true) => pass::<V, BLOCK, false, true>(kernel),
-            (true, true, false) => pass::<V, BLOCK, true, false>(kernel),
-            (true, true, true) => pass::<V, BLOCK, true, true>(kernel),
-            (false, false, false) => pass::<V, 0, false, false>(kernel),
-            (false, false, true) => pass::<V, 0, false, true>(kernel),
-            (false, true, false) => pass::<V, 0, true, false>(kernel),
-            (false, true, true) => pass::<V, 0, true, true>(kernel),
+// SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
+unsafe impl<K: OnRuns> Kernel for K {
+    #[inline(always)]
+    fn check(&self) {
+        OnRuns::check(self);
+    }
+
+    /// Chooses the constants by what is there, and goes through all runs.
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        let (kernel, tuples) = (self, self.tuples());
+        // SAFETY: as the caller's.
+        unsafe {
+            // Eight features are the rule, and then every offset is a constant.
+            match (
+                tuples.features == BLOCK,
+                tuples.expanded.is_some(),
+                tuples.both,
+            ) {
+                (true, false, false) => pass::<V, BLOCK, false, false>(kernel),
+                (true, false, true) => pass::<V, BLOCK, false, true>(kernel),
+                (true, true, false) => pass::<V, BLOCK, true, false>(kernel),
+                (true, true, true) => pass::<V, BLOCK, true, true>(kernel),
+                (false, false, false) => pass::<V, 0, false, false>(kernel),
+                (false, false, true) => pass::<V, 0, false, true>(kernel),
+                (false, true, false) => pass::<V, 0, true, false>(kernel),
+                (false, true, true) => pass::<V, 0, true, true>(kernel),
+            }
         }
     }
 }
 
 #[inline(always)]
 unsafe fn pass<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
-    kernel: &impl OnRun,
+    kernel: &impl OnRuns,
 ) {
     let tuples = kernel.tuples();
     let n = tuples.objects;
@@ -232,24 +252,16 @@ unsafe fn pass<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
     }
 }
 
-// SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
-unsafe impl Kernel for ReduceThirds<'_> {
-    #[inline(always)]
-    fn check(&self) {
-        self.tuples.check(self.both, &[self.best.read()]);
-    }
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: the kernel is checked.
-        unsafe { on_runs::<V>(self, self.both) }
-    }
-}
-
-impl OnRun for ReduceThirds<'_> {
+// SAFETY: `check` asks for the rows of all tuples.
+unsafe impl OnRuns for ReduceThirds<'_> {
     #[inline(always)]
     fn tuples(&self) -> &Tuples<'_> {
         &self.tuples
+    }
+
+    #[inline(always)]
+    fn check(&self) {
+        self.tuples.check(&[self.best.read()]);
     }
 
     #[inline(always)]
@@ -338,7 +350,6 @@ unsafe impl Kernel for ExtremaGradient<'_> {
 /// to what their values are made of.
 pub(crate) struct ThirdsGradient<'a> {
     pub(crate) tuples: Tuples<'a>,
-    pub(crate) both: bool,
     /// `[row]`: features for each quantifier, the extrema and their gradients.
     pub(crate) best: Rows<'a>,
     pub(crate) d_best: Rows<'a>,
@@ -350,12 +361,17 @@ pub(crate) struct ThirdsGradient<'a> {
     pub(crate) values: RowsMut<'a>,
 }
 
-// SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
-unsafe impl Kernel for ThirdsGradient<'_> {
+// SAFETY: `check` asks for the rows and places of all tuples.
+unsafe impl OnRuns for ThirdsGradient<'_> {
+    #[inline(always)]
+    fn tuples(&self) -> &Tuples<'_> {
+        &self.tuples
+    }
+
     #[inline(always)]
     fn check(&self) {
         let tuples = &self.tuples;
-        tuples.check(self.both, &[self.best, self.d_best]);
+        tuples.check(&[self.best, self.d_best]);
         self.values.check(tuples.objects, BLOCK);
         self.d_table
             .check(tuples.table.classes, tuples.features * SIX);
@@ -365,19 +381,6 @@ unsafe impl Kernel for ThirdsGradient<'_> {
             assert_eq!(self.d_expanded.stride(), 3 * tuples.features);
             self.d_expanded.check(rows, 3 * tuples.features);
         }
-    }
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: the kernel is checked.
-        unsafe { on_runs::<V>(self, self.both) }
-    }
-}
-
-impl OnRun for ThirdsGradient<'_> {
-    #[inline(always)]
-    fn tuples(&self) -> &Tuples<'_> {
-        &self.tuples
     }
 
     #[inline(always)]

@@ -7,11 +7,12 @@
 use super::x86;
 use crate::simd::Simd;
 
-/// Lanes of f32 for products of matrices: as many as the instructions have.
+/// Lanes of f32.
 ///
 /// # Safety
 ///
-/// As for [`Vector`]; `load` and `store` touch as many f32 as there are lanes.
+/// The methods may only run where the instructions of the implementing type are available
+/// ([`Level::run`] sees to that), and `load` and `store` where as many f32 lie as there are lanes.
 pub(crate) unsafe trait Lanes: Copy {
     const LANES: usize;
     unsafe fn splat(x: f32) -> Self;
@@ -25,23 +26,17 @@ pub(crate) unsafe trait Lanes: Copy {
 ///
 /// # Safety
 ///
-/// The methods may only run where the instructions of the implementing type are available
-/// ([`Level::run`] sees to that), and `load` and `store` where eight f32 lie.
-pub(crate) unsafe trait Vector: Copy {
+/// As for [`Lanes`].
+pub(crate) unsafe trait Vector: Lanes {
     /// Whether there are 32 registers, enough for 24 accumulators with their
     /// operands; else tiles are smaller.
     const WIDE: bool;
-    /// The same instructions with all their lanes.
+    /// The same instructions with all their lanes, for products of matrices.
     type Wide: Lanes;
-    unsafe fn splat(x: f32) -> Self;
-    unsafe fn load(from: *const f32) -> Self;
-    unsafe fn store(self, to: *mut f32);
     unsafe fn add(self, b: Self) -> Self;
     unsafe fn sub(self, b: Self) -> Self;
     unsafe fn mul(self, b: Self) -> Self;
     unsafe fn div(self, b: Self) -> Self;
-    /// `self * b + c`.
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
     unsafe fn max(self, b: Self) -> Self;
     unsafe fn min(self, b: Self) -> Self;
     /// `x` in the lanes where `self == b`, 0 elsewhere.
@@ -105,33 +100,6 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
         V::reciprocals(p)
     }
 }
-
-/// [`Lanes`] that are those of a [`Vector`].
-macro_rules! eight_lanes {
-    ($vector:ty) => {
-        // SAFETY: the methods are those of the vector.
-        unsafe impl $crate::kernels::vector::Lanes for $vector {
-            const LANES: usize = 8;
-            #[inline(always)]
-            unsafe fn splat(x: f32) -> Self {
-                unsafe { <Self as Vector>::splat(x) }
-            }
-            #[inline(always)]
-            unsafe fn load(from: *const f32) -> Self {
-                unsafe { <Self as Vector>::load(from) }
-            }
-            #[inline(always)]
-            unsafe fn store(self, to: *mut f32) {
-                unsafe { Vector::store(self, to) }
-            }
-            #[inline(always)]
-            unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-                unsafe { Vector::mul_add(self, b, c) }
-            }
-        }
-    };
-}
-pub(crate) use eight_lanes;
 
 /// Work that can run at any level.
 ///
@@ -220,9 +188,8 @@ macro_rules! lanewise {
 }
 
 // SAFETY: needs no special instructions.
-unsafe impl Vector for Portable {
-    const WIDE: bool = false;
-    type Wide = Self;
+unsafe impl Lanes for Portable {
+    const LANES: usize = 8;
     #[inline(always)]
     unsafe fn splat(x: f32) -> Self {
         Self([x; 8])
@@ -238,6 +205,17 @@ unsafe impl Vector for Portable {
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        // Not fused: without the instruction a fused product is a slow call.
+        lanewise!(|i: usize| self.0[i] * b.0[i] + c.0[i])
+    }
+}
+
+// SAFETY: needs no special instructions.
+unsafe impl Vector for Portable {
+    const WIDE: bool = false;
+    type Wide = Self;
+    #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
         lanewise!(|i: usize| self.0[i] + b.0[i])
     }
@@ -252,11 +230,6 @@ unsafe impl Vector for Portable {
     #[inline(always)]
     unsafe fn div(self, b: Self) -> Self {
         lanewise!(|i: usize| self.0[i] / b.0[i])
-    }
-    #[inline(always)]
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        // Not fused: without the instruction a fused product is a slow call.
-        lanewise!(|i: usize| self.0[i] * b.0[i] + c.0[i])
     }
     #[inline(always)]
     unsafe fn max(self, b: Self) -> Self {
@@ -303,5 +276,3 @@ unsafe impl Vector for Portable {
         x.map(|x| lanewise!(|i: usize| 1.0 / x.0[i]))
     }
 }
-
-eight_lanes!(Portable);

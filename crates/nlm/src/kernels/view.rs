@@ -60,10 +60,10 @@ impl<'a> Rows<'a> {
         self.from(rows * self.stride)
     }
 
-    /// Every second row.
-    pub(crate) fn alternate(self) -> Self {
+    /// Every so-many-th row.
+    pub(crate) fn every(self, rows: usize) -> Self {
         Self {
-            stride: 2 * self.stride,
+            stride: rows * self.stride,
             ..self
         }
     }
@@ -116,9 +116,9 @@ impl<'a> RowsMut<'a> {
         Self(self.0.after(rows))
     }
 
-    /// As [`Rows::alternate`].
-    pub(crate) fn alternate(self) -> Self {
-        Self(self.0.alternate())
+    /// As [`Rows::every`].
+    pub(crate) fn every(self, rows: usize) -> Self {
+        Self(self.0.every(rows))
     }
 
     /// As [`Rows::check`].
@@ -169,7 +169,7 @@ mod tests {
         view.check(0, 99);
         view.from(2).check(3, 5);
         view.after(1).check(2, 7);
-        view.alternate().check(2, 7);
+        view.every(2).check(2, 7);
         for (rows, columns) in [(3, 8), (4, 1), (1, 24), (usize::MAX, 8)] {
             let refused = std::panic::catch_unwind(|| {
                 let data = [0.0; 23];

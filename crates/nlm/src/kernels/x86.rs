@@ -4,7 +4,7 @@
 //! empty. What AVX-512 adds are registers, masks and quicker exponents and reciprocals. Products of
 //! large matrices have all its lanes ([`Sixteen`]).
 
-use super::vector::{Kernel, Lanes, Vector, check_and_run, eight_lanes};
+use super::vector::{Kernel, Lanes, Vector, check_and_run};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx2,fma")]
@@ -19,21 +19,60 @@ pub(super) unsafe fn run_avx512<K: Kernel>(kernel: &K) {
     unsafe { check_and_run::<K, Avx512>(kernel) }
 }
 
+/// [`Lanes`] of a type of vectors, given its instructions.
+macro_rules! lanes {
+    ($type:ty, $lanes:expr, $set:ident, $load:ident, $store:ident, $fmadd:ident) => {
+        // SAFETY: used only where `run_avx2` or `run_avx512` enables the instructions; loads and
+        // stores touch f32 the caller vouches for.
+        unsafe impl Lanes for $type {
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn splat(x: f32) -> Self {
+                unsafe { Self($set(x)) }
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const f32) -> Self {
+                unsafe { Self($load(from)) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut f32) {
+                unsafe { $store(to, self.0) }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+                unsafe { Self($fmadd(self.0, b.0, c.0)) }
+            }
+        }
+    };
+}
+lanes!(
+    Avx2,
+    8,
+    _mm256_set1_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_fmadd_ps
+);
+lanes!(
+    Avx512,
+    8,
+    _mm256_set1_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_fmadd_ps
+);
+lanes!(
+    Sixteen,
+    16,
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_fmadd_ps
+);
+
 /// The methods that are the same with and without AVX-512.
 macro_rules! arithmetic {
     () => {
-        #[inline(always)]
-        unsafe fn splat(x: f32) -> Self {
-            unsafe { Self(_mm256_set1_ps(x)) }
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
-            unsafe { Self(_mm256_loadu_ps(from)) }
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f32) {
-            unsafe { _mm256_storeu_ps(to, self.0) }
-        }
         #[inline(always)]
         unsafe fn add(self, b: Self) -> Self {
             unsafe { Self(_mm256_add_ps(self.0, b.0)) }
@@ -49,10 +88,6 @@ macro_rules! arithmetic {
         #[inline(always)]
         unsafe fn div(self, b: Self) -> Self {
             unsafe { Self(_mm256_div_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-            unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
         }
         #[inline(always)]
         unsafe fn max(self, b: Self) -> Self {
@@ -103,8 +138,6 @@ unsafe impl Vector for Avx2 {
         unsafe { x.map(|x| Self(_mm256_div_ps(_mm256_set1_ps(1.0), x.0))) }
     }
 }
-
-eight_lanes!(Avx2);
 
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(__m256);
@@ -158,25 +191,3 @@ unsafe impl Vector for Avx512 {
 /// All of AVX-512's lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Sixteen(__m512);
-
-// SAFETY: used only inside `run_avx512`, where AVX-512 is enabled; loads and
-// stores touch sixteen f32 the caller vouches for.
-unsafe impl Lanes for Sixteen {
-    const LANES: usize = 16;
-    #[inline(always)]
-    unsafe fn splat(x: f32) -> Self {
-        unsafe { Self(_mm512_set1_ps(x)) }
-    }
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        unsafe { Self(_mm512_loadu_ps(from)) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        unsafe { _mm512_storeu_ps(to, self.0) }
-    }
-    #[inline(always)]
-    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
-    }
-}
