@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Check) -> anyhow::Result<Exit> {
             Ok(Exit::Success)
         }
         Err(GroundError::Stopped { .. }) => Err(Failure::silent(Exit::Interrupted)),
-        Err(error @ GroundError::MissingCost { .. }) => {
+        Err(error @ (GroundError::MissingCost { .. } | GroundError::Unstratified { .. })) => {
             Err(Failure::because(Exit::BadPddl, error.to_string()))
         }
     }

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Cut) -> anyhow::Result<Exit> {
             observer.finish();
             return Err(Failure::because(Exit::Unsolvable, error.to_string()));
         }
-        Err(error @ GroundError::MissingCost { .. }) => {
+        Err(error @ (GroundError::MissingCost { .. } | GroundError::Unstratified { .. })) => {
             observer.finish();
             return Err(Failure::because(Exit::BadPddl, error.to_string()));
         }

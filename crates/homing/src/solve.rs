@@ -454,7 +454,9 @@ fn without_task(error: GroundError, observer: &dyn Observer) -> Result<LazyResul
             observer.notice(&Notice::Unsolvable(error));
             search::Outcome::Unsolvable
         }
-        GroundError::MissingCost { .. } => return Err(Error::Ground { file: None, error }),
+        GroundError::MissingCost { .. } | GroundError::Unstratified { .. } => {
+            return Err(Error::Ground { file: None, error });
+        }
         GroundError::Stopped { stop, .. } => {
             if stop != Stop::Interrupted {
                 observer.notice(&Notice::NotGrounded(error));

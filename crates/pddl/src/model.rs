@@ -297,7 +297,8 @@ pub struct Domain {
     pub functions: Vec<Function>,
     /// Its action schemas A.
     pub actions: Vec<ActionSchema>,
-    /// The rules of its derived predicates: no predicate depends on its own negation.
+    /// The rules of its derived predicates: none depends on its own negation for any arguments,
+    /// though for some it may.
     pub axioms: Vec<Axiom>,
     pub(crate) places: DomainPlaces,
     /// `ancestors[t]` holds t and all its supertypes in ascending order.

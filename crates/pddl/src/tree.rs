@@ -228,6 +228,12 @@ struct OpenList {
     without_opening: bool,
 }
 
+/// Whether a list begins next, as in `(define (domain`: a predicate may be called `define`.
+fn is_followed_by_list(text: &str, head: Span) -> bool {
+    let mut rest = Lexer::new(text, head.range().end);
+    rest.next().is_some_and(|(token, _)| token == Token::Open)
+}
+
 struct Builder {
     tree: Tree,
     open: Vec<OpenList>,
@@ -335,7 +341,10 @@ impl Builder {
                         let word = &text[word.range()];
                         if next == Token::Keyword && is_one_of(word, &SECTIONS) {
                             self.before_section(shown);
-                        } else if next == Token::Name && word.eq_ignore_ascii_case("define") {
+                        } else if next == Token::Name
+                            && word.eq_ignore_ascii_case("define")
+                            && (self.open.is_empty() || is_followed_by_list(text, shown))
+                        {
                             if self.tree.root.is_some() {
                                 self.second_definition(shown);
                                 return;

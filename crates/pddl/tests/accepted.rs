@@ -594,3 +594,39 @@ fn a_dash_need_not_be_followed_by_a_blank() {
     assert_eq!(messages.count(Severity::Warning), 2, "{messages}");
     assert_eq!(problem.unwrap(), sound(ROOMS, ROUND));
 }
+
+#[test]
+fn predicates_may_be_called_define_and_either() {
+    let domain = ROOMS
+        .replace(
+            "(dark)",
+            "(define ?m - room) (either) (between ?r - robot ?m - (either room robot))",
+        )
+        .replace(
+            ":precondition (at",
+            ":precondition (and (define ?to) (either) (at",
+        )
+        .replace("?from)\n", "?from))\n");
+    let problem = ROUND.replace(
+        "(:init (at r2 hall))",
+        "(:init (define hall) (at r2 hall) (either) (define attic) (between r2 hall))",
+    );
+    let read = sound(&domain, &problem);
+    assert_eq!(
+        names(read.domain.predicates.iter().map(|p| &p.name)),
+        ["at", "lit", "define", "either", "between"]
+    );
+    assert_eq!(read.init.len(), 5);
+    assert_eq!(read.domain.actions[0].precondition.literals.len(), 3);
+}
+
+#[test]
+fn a_second_definition_is_none_of_a_predicate_called_define() {
+    for text in ["(define (problem other))", "\n(define other)"] {
+        let (_, messages) = read(ROOMS, &format!("{ROUND}{text}"));
+        assert!(
+            messages.to_string().contains("a second definition"),
+            "{messages}"
+        );
+    }
+}

@@ -1,8 +1,9 @@
 //! Applying actions with conditional effects, and deriving what follows by axioms.
 //!
 //! Conditions are tested on the state as it was. Then all that is deleted goes, and after that all
-//! that is added comes, so that an atom both deleted and added ends up true. Axioms run last: the
-//! derived propositions are forgotten and built up again, level by level.
+//! that is added comes, so that an atom both deleted and added ends up true. Axioms run last, level
+//! by level: the derived propositions that what has changed can reach are forgotten and built up
+//! again.
 
 use std::ops::Range;
 
@@ -96,29 +97,29 @@ impl Full {
     }
 }
 
-/// One axiom.
-#[derive(Clone, Copy, Debug)]
-struct Derivation {
-    /// Its head among the derived propositions.
-    head: u32,
-    /// How many propositions of its own level its body has.
-    within: u32,
-}
-
-/// How derived propositions follow from the others.
+/// How derived propositions follow from the others. Derived propositions have numbers here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closure {
-    /// Makes all derived propositions false.
-    forget: Vec<Masked>,
     /// By derived proposition: what makes it true, and tells that it is.
     truth: Vec<Masked>,
-    /// Level by level.
-    axioms: Vec<Derivation>,
-    level_ends: Vec<u32>,
+    /// By derived proposition: what makes it false.
+    falsity: Vec<Masked>,
+    /// By derived proposition.
+    level: Vec<u32>,
+    /// The derived propositions of each level.
+    levels: Csr<u32>,
+    /// By axiom: its head. Axioms of one head stand together.
+    head: Vec<u32>,
+    /// By derived proposition: its axioms.
+    axioms: Vec<Range<u32>>,
     /// By axiom: what of its body is settled before its level begins.
     below: Csr<Masked>,
+    /// By axiom: the propositions of its own level in its body.
+    within: Csr<u32>,
     /// By derived proposition: the axioms of its level that wait for it.
     waiting: Csr<u32>,
+    /// By bit of a state: the heads of axioms that look at it in what is settled before.
+    looking: Csr<u32>,
 }
 
 /// An axiom that cannot apply in this state.
@@ -133,81 +134,169 @@ impl Closure {
                 .binary_search_by_key(&prop, |pair| pair.0);
             at.ok().map(|at| axioms.complements[at].1)
         };
-        let mut level = vec![0; axioms.derived.len()];
+        let mut level = vec![0u32; axioms.derived.len()];
         let number = |prop: PropId| axioms.derived.binary_search(&prop).ok();
-        let level_of = |axiom: usize| {
-            axioms
-                .level_ends
-                .partition_point(|&end| end <= axiom as u32)
-        };
-        for (axiom, &head) in axioms.head.iter().enumerate() {
-            level[number(head).expect("heads are derived")] = level_of(axiom);
+        let head_of = |axiom: usize| number(axioms.head[axiom]).expect("heads are derived");
+        for axiom in 0..axioms.head.len() {
+            let ends = &axioms.level_ends;
+            level[head_of(axiom)] = ends.partition_point(|&end| end <= axiom as u32) as u32;
         }
+        let derived = axioms.derived.iter();
         let mut closure = Self {
-            truth: axioms.derived.iter().map(|&p| encoding.truth(p)).collect(),
-            level_ends: axioms.level_ends.clone(),
+            truth: derived.clone().map(|&p| encoding.truth(p)).collect(),
+            falsity: derived
+                .map(|&p| encoding.falsity(p, complement(p)))
+                .collect(),
+            axioms: vec![0..0; level.len()],
+            levels: Csr::from_pairs(axioms.level_ends.len(), 0, || {
+                level
+                    .iter()
+                    .enumerate()
+                    .map(|(prop, &level)| (level as usize, prop as u32))
+            }),
+            level,
             ..Self::default()
         };
-        for &prop in &axioms.derived {
-            crate::encoding::merge(
-                &mut closure.forget,
-                encoding.falsity(prop, complement(prop)),
-            );
-        }
+        let mut order: Vec<usize> = (0..axioms.head.len()).collect();
+        order.sort_by_key(|&axiom| head_of(axiom));
         let mut waits: Vec<(usize, u32)> = Vec::new();
-        for (axiom, (&head, body)) in axioms.head.iter().zip(axioms.body.rows()).enumerate() {
-            let own_level = level_of(axiom);
-            let within = |prop: PropId| number(prop).filter(|&number| level[number] == own_level);
-            let below: Vec<PropId> = body
-                .iter()
-                .copied()
-                .filter(|&prop| within(prop).is_none())
-                .collect();
-            closure.below.push_row(encoding.condition(&below));
-            let inner: Vec<usize> = body.iter().filter_map(|&prop| within(prop)).collect();
-            closure.axioms.push(Derivation {
-                head: number(head).expect("heads are derived") as u32,
-                within: inner.len() as u32,
-            });
-            waits.extend(inner.into_iter().map(|prop| (prop, axiom as u32)));
+        let mut looks: Vec<(usize, u32)> = Vec::new();
+        for axiom in order {
+            let place = closure.head.len() as u32;
+            let head = head_of(axiom);
+            let own_level = closure.level[head];
+            let (mut below, mut within) = (Vec::new(), Vec::new());
+            for &prop in axioms.body.row(axiom) {
+                match number(prop).filter(|&number| closure.level[number] == own_level) {
+                    Some(number) => within.push(number as u32),
+                    None => below.push(prop),
+                }
+            }
+            let below = encoding.condition(&below);
+            for masked in &below {
+                looks.extend(bits(masked.word, masked.mask).map(|bit| (bit, head as u32)));
+            }
+            waits.extend(within.iter().map(|&prop| (prop as usize, place)));
+            closure.below.push_row(below);
+            closure.within.push_row(within);
+            let range = &mut closure.axioms[head];
+            if range.start == range.end {
+                range.start = place;
+            }
+            range.end = place + 1;
+            closure.head.push(head as u32);
         }
-        closure.waiting = Csr::from_pairs(axioms.derived.len(), 0, || waits.iter().copied());
+        looks.sort_unstable();
+        looks.dedup();
+        let bits = encoding.words() * u32::BITS as usize;
+        closure.looking = Csr::from_pairs(bits, 0, || looks.iter().copied());
+        closure.waiting = Csr::from_pairs(closure.level.len(), 0, || waits.iter().copied());
         closure
     }
 
-    /// Sets the derived propositions of a state to what follows from the others.
-    pub(crate) fn close(&self, state: &mut [u32]) {
-        if self.truth.is_empty() {
-            return;
+    /// Whether nothing is derived.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.truth.is_empty()
+    }
+
+    /// Sets the derived propositions of a state to what follows from the others. They are right for
+    /// `old`, and `state` has them from there: only what a difference can reach is looked at.
+    pub(crate) fn close(&self, old: &[u32], state: &mut [u32]) {
+        let mut doubt = Doubt {
+            listed: vec![false; self.truth.len()],
+            by_level: vec![Vec::new(); self.levels.len()],
+        };
+        for (word, (old, new)) in old.iter().zip(state.iter()).enumerate() {
+            for bit in bits(word as u32, old ^ new) {
+                doubt.add(self.looking.row(bit), &self.level);
+            }
         }
-        self.forget.iter().for_each(|mask| mask.write(state));
-        let mut missing: Vec<u32> = vec![IDLE; self.axioms.len()];
-        let mut open: Vec<u32> = Vec::new();
-        let mut from = 0;
-        for &end in &self.level_ends {
-            let level = from as usize..end as usize;
-            for axiom in level.clone() {
+        let mut missing = Vec::new();
+        for level in 0..self.levels.len() {
+            if doubt.by_level[level].is_empty() {
+                continue;
+            }
+            missing.resize(self.head.len(), 0);
+            let props = self.spread(level, &mut doubt);
+            self.close_level(&props, &doubt.listed, &mut missing, state);
+            for &prop in &props {
+                let Masked { word, mask, .. } = self.truth[prop as usize];
+                let changed = (old[word as usize] ^ state[word as usize]) & mask;
+                for bit in bits(word, changed) {
+                    doubt.add(self.looking.row(bit), &self.level);
+                }
+            }
+        }
+    }
+
+    /// All propositions of a level that may change: those in doubt, and what follows from them. Where
+    /// that is most of the level it is all of it.
+    fn spread(&self, level: usize, doubt: &mut Doubt) -> Vec<u32> {
+        let all = self.levels.row(level);
+        let mut props = std::mem::take(&mut doubt.by_level[level]);
+        let mut next = 0;
+        while next < props.len() && 2 * props.len() <= all.len() {
+            for &axiom in self.waiting.row(props[next] as usize) {
+                let head = self.head[axiom as usize];
+                if !std::mem::replace(&mut doubt.listed[head as usize], true) {
+                    props.push(head);
+                }
+            }
+            next += 1;
+        }
+        if next < props.len() {
+            for &prop in all {
+                if !std::mem::replace(&mut doubt.listed[prop as usize], true) {
+                    props.push(prop);
+                }
+            }
+        }
+        props
+    }
+
+    /// Forgets some propositions of a level and derives them again. The others of the level follow
+    /// from none of them.
+    fn close_level(&self, props: &[u32], listed: &[bool], missing: &mut [u32], state: &mut [u32]) {
+        for &prop in props {
+            self.falsity[prop as usize].write(state);
+        }
+        let axioms = |prop: u32| {
+            let range = &self.axioms[prop as usize];
+            range.start as usize..range.end as usize
+        };
+        let mut ready: Vec<u32> = Vec::new();
+        for &prop in props {
+            for axiom in axioms(prop) {
+                missing[axiom] = IDLE;
                 if self.below.row(axiom).iter().all(|mask| mask.holds(state)) {
-                    missing[axiom] = self.axioms[axiom].within;
-                }
-            }
-            for axiom in level {
-                if missing[axiom] == 0 {
-                    self.derive(self.axioms[axiom].head, state, &mut open);
-                }
-            }
-            while let Some(prop) = open.pop() {
-                for &axiom in self.waiting.row(prop as usize) {
-                    let missing = &mut missing[axiom as usize];
-                    if *missing != IDLE {
-                        *missing -= 1;
-                        if *missing == 0 {
-                            self.derive(self.axioms[axiom as usize].head, state, &mut open);
-                        }
+                    let within = self.within.row(axiom).iter();
+                    let unmet = within.filter(|&&prop| !self.truth[prop as usize].holds(state));
+                    missing[axiom] = unmet.count() as u32;
+                    if missing[axiom] == 0 {
+                        ready.push(prop);
+                        break;
                     }
                 }
             }
-            from = end;
+        }
+        let mut open: Vec<u32> = Vec::new();
+        for prop in ready {
+            self.derive(prop, state, &mut open);
+        }
+        while let Some(prop) = open.pop() {
+            for &axiom in self.waiting.row(prop as usize) {
+                let head = self.head[axiom as usize];
+                if !listed[head as usize] || self.truth[head as usize].holds(state) {
+                    continue;
+                }
+                let missing = &mut missing[axiom as usize];
+                if *missing != IDLE {
+                    *missing -= 1;
+                    if *missing == 0 {
+                        self.derive(head, state, &mut open);
+                    }
+                }
+            }
         }
     }
 
@@ -216,6 +305,31 @@ impl Closure {
         if !truth.holds(state) {
             truth.write(state);
             open.push(prop);
+        }
+    }
+}
+
+/// The bits of a mask, numbered through the words of a state.
+fn bits(word: u32, mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (bit < u32::BITS).then(|| (word * u32::BITS + bit) as usize)
+    })
+}
+
+/// Derived propositions that may have to change.
+struct Doubt {
+    listed: Vec<bool>,
+    by_level: Vec<Vec<u32>>,
+}
+
+impl Doubt {
+    fn add(&mut self, props: &[u32], level: &[u32]) {
+        for &prop in props {
+            if !std::mem::replace(&mut self.listed[prop as usize], true) {
+                self.by_level[level[prop as usize] as usize].push(prop);
+            }
         }
     }
 }

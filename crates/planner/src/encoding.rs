@@ -48,6 +48,9 @@ impl Variable {
     }
 }
 
+/// Words of a state that are copied without an allocation.
+const FEW_WORDS: usize = 32;
+
 /// Marks the value of a variable that makes no proposition true.
 const NONE: u32 = u32::MAX;
 
@@ -97,6 +100,17 @@ impl Encoding {
     pub(crate) fn apply_in_full(&self, task: &Task, action: ActionId, state: &mut [u32]) {
         let full = self.full.as_deref().expect("made with the task's rules");
         let effects = task.effects.of(action.index());
+        let mut few = [0; FEW_WORDS];
+        let many: Vec<u32>;
+        let old: &[u32] = if full.axioms.is_empty() {
+            &[]
+        } else if state.len() <= FEW_WORDS {
+            few[..state.len()].copy_from_slice(state);
+            &few[..state.len()]
+        } else {
+            many = state.to_vec();
+            &many
+        };
         if effects.is_empty() {
             for effect in self.effects.row(action.index()) {
                 effect.write(state);
@@ -104,7 +118,9 @@ impl Encoding {
         } else {
             full.apply(action.index(), effects, state);
         }
-        full.axioms.close(state);
+        if !full.axioms.is_empty() {
+            full.axioms.close(old, state);
+        }
     }
 
     /// What writes a proposition as false.

@@ -10,7 +10,7 @@ mod world;
 use std::fmt;
 
 use homing_pddl::Problem;
-use homing_pddl::model::{ActionSchema, CostTerm, ObjectId};
+use homing_pddl::model::{ActionSchema, CostTerm, ObjectId, SchemaId};
 
 use crate::task::{ActionId, Task};
 pub use world::World;
@@ -94,6 +94,13 @@ pub enum PlanError {
         /// The function with its arguments, as PDDL.
         function: String,
     },
+    /// What axioms derive is not settled after the step (0 for the initial state).
+    Unsettled {
+        /// The step.
+        step: usize,
+        /// A derived atom that depends on its own negation, as PDDL.
+        atom: String,
+    },
     /// A goal does not hold at the end.
     Goal {
         /// The goal that fails, as PDDL.
@@ -144,6 +151,9 @@ impl fmt::Display for PlanError {
                     f,
                     "step {step}: the initial state gives no value for {function}"
                 )
+            }
+            Self::Unsettled { step, atom } => {
+                write!(f, "step {step}: {atom} depends on its own negation")
             }
             Self::Goal { condition } => {
                 write!(f, "the goal {condition} does not hold at the end")
@@ -206,26 +216,25 @@ impl Plan {
     /// it stands: such a plan is none, or needs an action that grounding left out.
     pub fn to_actions(&self, task: &Task) -> Option<Vec<ActionId>> {
         let problem = task.problem();
+        let chosen = self.chosen(problem).ok()?;
         let mut state = task.initial_state();
         let mut actions = Vec::with_capacity(self.steps.len());
         for (index, step) in self.steps.iter().enumerate() {
-            let (schema, arguments) = resolve(problem, step, index + 1).ok()?;
-            let name = &schema.name;
-            let named = |action: &ActionId| {
-                problem.domain.actions[task.schema(*action).index()].name == *name
-                    && task.arguments(*action) == arguments
+            let schema = match &chosen {
+                Some(chosen) => chosen[index],
+                None => candidates(problem, step).next()?,
             };
+            let arguments = resolve(problem, schema, step, index + 1).ok()?;
             // Actions stand in the order of their schemas, then of their arguments.
-            let schema = (problem.domain.actions.iter()).position(|schema| schema.name == *name)?;
             let key = |index: usize| {
                 let action = ActionId::from_index(index);
-                (task.schema(action).index(), task.arguments(action))
+                (task.schema(action), task.arguments(action))
             };
             let wanted = (schema, arguments.as_slice());
             let first = first_index(task.action_count(), |index| key(index) >= wanted);
             let action = (first..task.action_count())
+                .take_while(|&index| key(index) == wanted)
                 .map(ActionId::from_index)
-                .take_while(named)
                 .find(|&action| {
                     let mut pre = task.pre(action).iter();
                     pre.all(|&prop| task.encoding().holds(prop, &state))
@@ -316,26 +325,118 @@ impl Plan {
         problem: &Problem,
         each: &mut dyn FnMut(&World<'_>),
     ) -> Result<Validated, PlanError> {
+        let chosen = self.chosen(problem)?;
         let mut world = World::new(problem);
         each(&world);
         let mut cost = 0u64;
         for (index, step) in self.steps.iter().enumerate() {
-            let number = index + 1;
-            let (schema, arguments) = resolve(problem, step, number)?;
-            if let Some(condition) = world.violation(&schema.precondition, &arguments) {
-                return Err(PlanError::Precondition {
-                    step: number,
-                    action: step.clone(),
-                    condition,
+            let schema = match &chosen {
+                Some(chosen) => chosen[index],
+                None => first_candidate(problem, step, index + 1)?,
+            };
+            cost += world.step(schema, step, index + 1)?;
+            each(&world);
+        }
+        world.end()?;
+        Ok(Validated { cost })
+    }
+
+    /// The schema of each step where several actions have one name: the cheapest way to take the
+    /// names for actions so that the plan is one, the first among equals. Nothing where names say
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such way: what is wrong with the one that comes furthest.
+    fn chosen(&self, problem: &Problem) -> Result<Option<Vec<SchemaId>>, PlanError> {
+        if self
+            .steps
+            .iter()
+            .all(|step| candidates(problem, step).nth(1).is_none())
+        {
+            return Ok(None);
+        }
+        // All states that the steps so far may lead to, each by the cheapest choice.
+        let mut ways: Vec<(World<'_>, u64, Vec<SchemaId>)> =
+            vec![(World::new(problem), 0, Vec::new())];
+        for (index, step) in self.steps.iter().enumerate() {
+            let mut next: Vec<(World<'_>, u64, Vec<SchemaId>)> = Vec::new();
+            let mut error: Option<PlanError> = None;
+            for (world, cost, schemas) in &ways {
+                for schema in candidates(problem, step) {
+                    let mut world = world.clone();
+                    match world.step(schema, step, index + 1) {
+                        Err(wrong) => {
+                            // What lacks a precondition comes further than what has other parameters.
+                            let further = matches!(wrong, PlanError::Precondition { .. });
+                            if error.is_none() || further {
+                                error = Some(wrong);
+                            }
+                        }
+                        Ok(more) => {
+                            let cost = cost + more;
+                            let schemas = schemas.iter().copied().chain([schema]).collect();
+                            match next.iter_mut().find(|known| known.0.is_same(&world)) {
+                                Some(known) if known.1 <= cost => {}
+                                Some(known) => *known = (world, cost, schemas),
+                                None => next.push((world, cost, schemas)),
+                            }
+                        }
+                    }
+                }
+            }
+            if next.is_empty() {
+                return Err(match error {
+                    Some(error) => error,
+                    None => first_candidate(problem, step, index + 1).expect_err("there is none"),
                 });
             }
-            world.apply(schema, &arguments);
-            each(&world);
-            cost += cost_of(problem, schema, &arguments, number)?;
+            ways = next;
         }
-        match world.goal_violation() {
+        let wrong = ways[0].0.end().err();
+        ways.retain(|(world, ..)| world.end().is_ok());
+        let best = ways.into_iter().min_by_key(|(_, cost, _)| *cost);
+        match best {
+            Some((_, _, schemas)) => Ok(Some(schemas)),
+            None => Err(wrong.expect("no way reaches the goal")),
+        }
+    }
+}
+
+impl World<'_> {
+    /// Takes a step, if it can be taken, and says what it costs.
+    fn step(&mut self, schema: SchemaId, step: &PlanStep, number: usize) -> Result<u64, PlanError> {
+        let problem = self.problem();
+        if number == 1 {
+            self.settled(0)?;
+        }
+        let arguments = resolve(problem, schema, step, number)?;
+        let schema = &problem.domain.actions[schema.index()];
+        if let Some(condition) = self.violation(&schema.precondition, &arguments) {
+            return Err(PlanError::Precondition {
+                step: number,
+                action: step.clone(),
+                condition,
+            });
+        }
+        self.apply(schema, &arguments);
+        self.settled(number)?;
+        cost_of(problem, schema, &arguments, number)
+    }
+
+    fn settled(&self, step: usize) -> Result<(), PlanError> {
+        match self.unsettled() {
+            Some(atom) => Err(PlanError::Unsettled { step, atom }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the goal holds.
+    fn end(&self) -> Result<(), PlanError> {
+        self.settled(0)?;
+        match self.goal_violation() {
             Some(condition) => Err(PlanError::Goal { condition }),
-            None => Ok(Validated { cost }),
+            None => Ok(()),
         }
     }
 }
@@ -354,21 +455,34 @@ fn first_index(count: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The schema and objects a step names.
-fn resolve<'a>(
-    problem: &'a Problem,
+/// The actions that have the name of a step.
+fn candidates<'p>(problem: &'p Problem, step: &'p PlanStep) -> impl Iterator<Item = SchemaId> + 'p {
+    let schemas = problem.domain.actions.iter().enumerate();
+    schemas
+        .filter(|(_, schema)| schema.name == step.name)
+        .map(|(index, _)| SchemaId::from_index(index))
+}
+
+fn first_candidate(
+    problem: &Problem,
     step: &PlanStep,
     number: usize,
-) -> Result<(&'a ActionSchema, Vec<ObjectId>), PlanError> {
-    let schema = problem
-        .domain
-        .actions
-        .iter()
-        .find(|schema| schema.name == step.name);
-    let schema = schema.ok_or_else(|| PlanError::UnknownAction {
+) -> Result<SchemaId, PlanError> {
+    let first = candidates(problem, step).next();
+    first.ok_or_else(|| PlanError::UnknownAction {
         step: number,
         name: step.name.clone(),
-    })?;
+    })
+}
+
+/// The objects of a step of this action.
+fn resolve(
+    problem: &Problem,
+    schema: SchemaId,
+    step: &PlanStep,
+    number: usize,
+) -> Result<Vec<ObjectId>, PlanError> {
+    let schema = &problem.domain.actions[schema.index()];
     if schema.parameters.len() != step.arguments.len() {
         return Err(PlanError::WrongArity {
             step: number,
@@ -403,7 +517,7 @@ fn resolve<'a>(
         }
         arguments.push(ObjectId::from_index(object));
     }
-    Ok((schema, arguments))
+    Ok(arguments)
 }
 
 pub(crate) fn names(problem: &Problem, head: &str, objects: &[ObjectId]) -> String {

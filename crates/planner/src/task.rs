@@ -358,7 +358,8 @@ impl Task {
                 && complements.any(|&(_, complement)| complement == prop))
     }
 
-    /// Applies an action to a packed state in place, whether it is applicable or not.
+    /// Applies an action to a packed state in place, whether it is applicable or not. What is derived
+    /// must be right in the state before.
     #[inline]
     pub fn apply(&self, action: ActionId, state: &mut [u32]) {
         if self.rules.is_some() {

@@ -79,7 +79,8 @@ fn step_of(error: &PlanError) -> Option<usize> {
         | PlanError::WrongArity { step, .. }
         | PlanError::WrongType { step, .. }
         | PlanError::Precondition { step, .. }
-        | PlanError::MissingCost { step, .. } => Some(*step),
+        | PlanError::MissingCost { step, .. }
+        | PlanError::Unsettled { step, .. } => Some(*step),
         PlanError::Goal { .. } => None,
     }
 }

@@ -364,7 +364,7 @@ impl<'t> Cutter<'t> {
                 self.statistics.unreachable += 1;
                 return Ok(Tried::NoPlan);
             }
-            Err(GroundError::MissingCost { .. }) => {
+            Err(GroundError::MissingCost { .. } | GroundError::Unstratified { .. }) => {
                 self.statistics.not_grounded += 1;
                 return Ok(Tried::Useless);
             }

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
-use crate::model::{Axiom, Condition, Formula, Parameter, PredicateId, Requirement, Term};
+use crate::model::{
+    Atom, Axiom, Condition, Formula, Literal, Parameter, PredicateId, Requirement, Term,
+};
 use crate::source::Place;
 use crate::tree::{Kind, NodeId, Tree};
 
-use super::formula::{Reader, Uses};
+use super::formula::{Reader, Uses as Requirements};
 use super::vocabulary::Vocabulary;
 
 /// A rule whose head is read and whose condition is not yet.
@@ -146,7 +148,7 @@ impl Vocabulary {
         &self,
         tree: &Tree,
         heads: Vec<Head>,
-        uses: &mut Uses,
+        uses: &mut Requirements,
         diagnostics: &mut Diagnostics,
     ) -> Vec<Axiom> {
         let mut axioms = Vec::new();
@@ -170,72 +172,99 @@ impl Vocabulary {
         axioms
     }
 
-    /// Complains about derived predicates that depend on their own negation: what they mean would
-    /// not be settled.
+    /// Complains about derived predicates that depend on their own negation. Where that is so for
+    /// any arguments, what they mean would not be settled: an error. Where it depends on the
+    /// arguments, grounding will tell: a warning.
     pub(super) fn check_strata(&self, axioms: &[Axiom], diagnostics: &mut Diagnostics) {
-        let mut uses: HashMap<PredicateId, Vec<(PredicateId, bool)>> = HashMap::new();
+        let certain = self.dependencies(axioms, &|axiom, atom| {
+            let own = (0..axiom.parameters.len()).map(Term::Parameter);
+            own.eq(atom.arguments.iter().copied())
+        });
+        let possible = self.dependencies(axioms, &|_, _| true);
+        let mut reported: Vec<PredicateId> = Vec::new();
+        for (uses, severity) in [(certain, Severity::Error), (possible, Severity::Warning)] {
+            for axiom in axioms {
+                let from = axiom.predicate;
+                let negated = uses[&from].iter().filter(|(_, positive)| !positive);
+                for &(to, _) in negated {
+                    let Some(way) = way_back(&uses, to, from) else {
+                        continue;
+                    };
+                    if way.iter().any(|predicate| reported.contains(predicate)) {
+                        continue;
+                    }
+                    diagnostics.push(self.circle(severity, from, &way));
+                    reported.extend(way);
+                }
+            }
+        }
+    }
+
+    /// By derived predicate: the derived predicates that its rules ask for, each with its sign, as
+    /// far as they `count`.
+    fn dependencies(&self, axioms: &[Axiom], count: &dyn Fn(&Axiom, &Atom<Term>) -> bool) -> Uses {
+        let mut uses = Uses::new();
         for axiom in axioms {
             let list = uses.entry(axiom.predicate).or_default();
-            literals(&axiom.condition, &mut |predicate, positive| {
-                if self.domain.places.rules.contains_key(&predicate)
-                    && !list.contains(&(predicate, positive))
+            literals(&axiom.condition, &mut |literal| {
+                let used = (literal.atom.predicate, literal.positive);
+                if self.domain.places.rules.contains_key(&used.0)
+                    && !list.contains(&used)
+                    && count(axiom, &literal.atom)
                 {
-                    list.push((predicate, positive));
+                    list.push(used);
                 }
             });
         }
-        let mut reported: Vec<PredicateId> = Vec::new();
-        for axiom in axioms {
-            let from = axiom.predicate;
-            let negated: Vec<PredicateId> = uses[&from]
-                .iter()
-                .filter(|(_, positive)| !positive)
-                .map(|(predicate, _)| *predicate)
-                .collect();
-            for to in negated {
-                let Some(way) = way_back(&uses, to, from) else {
-                    continue;
-                };
-                if way.iter().any(|predicate| reported.contains(predicate)) {
-                    continue;
-                }
-                let name =
-                    |predicate: &PredicateId| &self.domain.predicates[predicate.index()].name;
-                let shown: Vec<String> = way
-                    .iter()
-                    .map(|predicate| format!("`{}`", name(predicate)))
-                    .collect();
-                let mut message = Diagnostic::error(
-                    self.domain.places.rules[&from].clone(),
-                    format!(
-                        "derived predicate `{}` depends on its own negation",
-                        name(&from)
-                    ),
-                )
-                .label(format!(
-                    "`{}` asks for not {}",
-                    name(&from),
-                    shown.join(", which asks for ")
-                ));
-                for predicate in way.iter().filter(|predicate| **predicate != from) {
-                    message = message.note(
-                        self.domain.places.rules[predicate].clone(),
-                        format!("`{}` is derived here", name(predicate)),
-                    );
-                }
-                diagnostics.push(message);
-                reported.extend(way);
+        uses
+    }
+
+    /// The message about a predicate that asks for the negation of one which leads back to it.
+    fn circle(&self, severity: Severity, from: PredicateId, way: &[PredicateId]) -> Diagnostic {
+        let name = |predicate: &PredicateId| &self.domain.predicates[predicate.index()].name;
+        let shown: Vec<String> = way
+            .iter()
+            .map(|predicate| format!("`{}`", name(predicate)))
+            .collect();
+        let mut message = Diagnostic::new(
+            severity,
+            self.domain.places.rules[&from].clone(),
+            match severity {
+                Severity::Warning => format!(
+                    "derived predicate `{}` may depend on its own negation",
+                    name(&from)
+                ),
+                _ => format!(
+                    "derived predicate `{}` depends on its own negation",
+                    name(&from)
+                ),
+            },
+        )
+        .label(format!(
+            "`{}` asks for not {}",
+            name(&from),
+            shown.join(", which asks for ")
+        ));
+        for predicate in way.iter().filter(|predicate| **predicate != from) {
+            message = message.note(
+                self.domain.places.rules[predicate].clone(),
+                format!("`{}` is derived here", name(predicate)),
+            );
+        }
+        match severity {
+            Severity::Warning => {
+                message.help("a problem can be planned with where this is so of no objects")
             }
+            _ => message,
         }
     }
 }
 
+/// By derived predicate: what its rules ask for, each with its sign.
+type Uses = HashMap<PredicateId, Vec<(PredicateId, bool)>>;
+
 /// The shortest way from a predicate to another one by what rules ask for, both ends included.
-fn way_back(
-    uses: &HashMap<PredicateId, Vec<(PredicateId, bool)>>,
-    from: PredicateId,
-    to: PredicateId,
-) -> Option<Vec<PredicateId>> {
+fn way_back(uses: &Uses, from: PredicateId, to: PredicateId) -> Option<Vec<PredicateId>> {
     let mut ways: Vec<(PredicateId, usize)> = vec![(from, usize::MAX)];
     let mut next = 0;
     while let Some(&(at, _)) = ways.get(next) {
@@ -259,19 +288,17 @@ fn way_back(
     None
 }
 
-/// Every literal in a condition: its predicate and sign.
-fn literals(condition: &Condition<Term>, found: &mut dyn FnMut(PredicateId, bool)) {
-    for literal in &condition.literals {
-        found(literal.atom.predicate, literal.positive);
-    }
+/// Every literal in a condition.
+fn literals<'c>(condition: &'c Condition<Term>, found: &mut dyn FnMut(&'c Literal<Term>)) {
+    condition.literals.iter().for_each(&mut *found);
     for formula in &condition.formulas {
         formula_literals(formula, found);
     }
 }
 
-fn formula_literals(formula: &Formula, found: &mut dyn FnMut(PredicateId, bool)) {
+fn formula_literals<'c>(formula: &'c Formula, found: &mut dyn FnMut(&'c Literal<Term>)) {
     match formula {
-        Formula::Literal(literal) => found(literal.atom.predicate, literal.positive),
+        Formula::Literal(literal) => found(literal),
         Formula::Equality(_) => {}
         Formula::And(parts) | Formula::Or(parts) => {
             parts.iter().for_each(|part| formula_literals(part, found));

@@ -57,8 +57,12 @@ pub fn check_domain(tree: &Tree) -> (Option<Domain>, Diagnostics) {
         {
             if let Some(first) = action_places.get(&schema.name) {
                 diagnostics.push(
-                    Diagnostic::error(place, format!("action `{}` is declared twice", schema.name))
-                        .note(first.clone(), "first declared here"),
+                    Diagnostic::warning(
+                        place,
+                        format!("action `{}` is declared twice", schema.name),
+                    )
+                    .label("both count; a step of a plan is whichever fits")
+                    .note(first.clone(), "first declared here"),
                 );
             } else {
                 action_places.insert(schema.name.clone(), place);
@@ -121,8 +125,8 @@ pub(super) fn requirements(
 }
 
 /// Words that mean something else at the head of a condition or an effect.
-pub(super) const RESERVED: [&str; 10] = [
-    "and", "or", "not", "imply", "forall", "exists", "when", "either", "increase", "=",
+pub(super) const RESERVED: [&str; 9] = [
+    "and", "or", "not", "imply", "forall", "exists", "when", "increase", "=",
 ];
 
 /// The message for a second declaration: harmless where it says the same.

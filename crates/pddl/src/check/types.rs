@@ -357,7 +357,8 @@ impl Vocabulary {
         id
     }
 
-    /// Fills in all ancestors; a type among its own is a cycle.
+    /// Fills in all ancestors. Types on a cycle are above one another: what is of one of them is of
+    /// all.
     fn close_hierarchy(&mut self, diagnostics: &mut Diagnostics) {
         let types = &self.domain.types;
         let mut ancestors: Vec<Vec<TypeId>> = Vec::with_capacity(types.len());
@@ -411,11 +412,14 @@ impl Vocabulary {
             path.push(types[index].name.as_str());
             if let Some(place) = self.domain.places.types[index].clone() {
                 diagnostics.push(
-                    Diagnostic::error(
+                    Diagnostic::warning(
                         place,
                         format!("type `{}` is its own supertype", types[index].name),
                     )
-                    .label(format!("`{}`", path.join("` - `"))),
+                    .label(format!(
+                        "`{}`: one type by several names",
+                        path.join("` - `")
+                    )),
                 );
             }
         }

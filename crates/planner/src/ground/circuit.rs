@@ -7,63 +7,142 @@
 
 use std::collections::HashMap;
 
+use hashbrown::HashTable;
 use homing_pddl::Problem;
 use homing_pddl::model::{Equality, Formula, Literal, ObjectId, Parameter, Term};
 
 use super::instantiate::Fact;
 use super::reach::Reachable;
+use crate::hash::hash_words;
 
 /// A node of the circuit.
 pub(super) type NodeId = u32;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Node {
+/// What a node says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Node<'c> {
     /// A fact, or its negation.
     Literal(Fact, bool),
     /// Sorted; none of them a conjunction. Empty: true.
-    And(Box<[NodeId]>),
+    And(&'c [NodeId]),
     /// Sorted; none of them a disjunction. Empty: false.
-    Or(Box<[NodeId]>),
+    Or(&'c [NodeId]),
 }
 
 pub(super) const TRUE: NodeId = 0;
 pub(super) const FALSE: NodeId = 1;
 
+/// A literal that has no node yet.
+const NONE: NodeId = NodeId::MAX;
+
+/// A node as it is stored: parts stand in one list for all of them.
+#[derive(Clone, Copy)]
+enum Stored {
+    Literal(Fact, bool),
+    And { start: u32, end: u32 },
+    Or { start: u32, end: u32 },
+}
+
 /// The nodes so far.
 pub(super) struct Circuit {
-    nodes: Vec<Node>,
-    index: HashMap<Node, NodeId>,
+    nodes: Vec<Stored>,
+    parts: Vec<NodeId>,
+    /// Conjunctions and disjunctions by what they say.
+    index: HashTable<NodeId>,
+    /// By fact: its node, and that of its negation.
+    literals: Vec<[NodeId; 2]>,
 }
 
 impl Default for Circuit {
     fn default() -> Self {
         let mut circuit = Self {
             nodes: Vec::new(),
-            index: HashMap::new(),
+            parts: Vec::new(),
+            index: HashTable::new(),
+            literals: Vec::new(),
         };
-        circuit.node(Node::And(Box::default()));
-        circuit.node(Node::Or(Box::default()));
+        circuit.node(true, &[]);
+        circuit.node(false, &[]);
         circuit
     }
 }
 
+fn hash_node(conjunction: bool, parts: &[NodeId]) -> u64 {
+    hash_words(
+        [u32::from(conjunction), parts.len() as u32]
+            .into_iter()
+            .chain(parts.iter().copied()),
+    )
+}
+
 impl Circuit {
-    pub(super) fn get(&self, node: NodeId) -> &Node {
-        &self.nodes[node as usize]
+    pub(super) fn get(&self, node: NodeId) -> Node<'_> {
+        let range = |start: u32, end: u32| &self.parts[start as usize..end as usize];
+        match self.nodes[node as usize] {
+            Stored::Literal(fact, positive) => Node::Literal(fact, positive),
+            Stored::And { start, end } => Node::And(range(start, end)),
+            Stored::Or { start, end } => Node::Or(range(start, end)),
+        }
     }
 
-    fn node(&mut self, node: Node) -> NodeId {
-        if let Some(&known) = self.index.get(&node) {
+    /// The part of this index of a conjunction, if there are so many.
+    pub(super) fn conjunct(&self, node: NodeId, at: usize) -> Option<NodeId> {
+        match self.get(node) {
+            Node::And(parts) => parts.get(at).copied(),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, node: Stored) -> NodeId {
+        let id = NodeId::try_from(self.nodes.len()).expect("fewer than 2^32 conditions");
+        self.nodes.push(node);
+        id
+    }
+
+    /// The conjunction or disjunction of these parts.
+    fn node(&mut self, conjunction: bool, parts: &[NodeId]) -> NodeId {
+        let hash = hash_node(conjunction, parts);
+        let wanted = match conjunction {
+            true => Node::And(parts),
+            false => Node::Or(parts),
+        };
+        if let Some(&known) = self.index.find(hash, |&node| self.get(node) == wanted) {
             return known;
         }
-        let id = NodeId::try_from(self.nodes.len()).expect("fewer than 2^32 conditions");
-        self.nodes.push(node.clone());
-        self.index.insert(node, id);
+        let number = |length: usize| u32::try_from(length).expect("fewer than 2^32 conditions");
+        let start = number(self.parts.len());
+        self.parts.extend_from_slice(parts);
+        let end = number(self.parts.len());
+        let id = self.push(match conjunction {
+            true => Stored::And { start, end },
+            false => Stored::Or { start, end },
+        });
+        let Self {
+            nodes,
+            parts,
+            index,
+            ..
+        } = self;
+        index.insert_unique(hash, id, |&node| match nodes[node as usize] {
+            Stored::And { start, end } => hash_node(true, &parts[start as usize..end as usize]),
+            Stored::Or { start, end } => hash_node(false, &parts[start as usize..end as usize]),
+            Stored::Literal(..) => unreachable!("literals have a table of their own"),
+        });
         id
     }
 
     pub(super) fn literal(&mut self, fact: Fact, positive: bool) -> NodeId {
-        self.node(Node::Literal(fact, positive))
+        let at = fact as usize;
+        if self.literals.len() <= at {
+            self.literals.resize(at + 1, [NONE; 2]);
+        }
+        let known = self.literals[at][usize::from(positive)];
+        if known != NONE {
+            return known;
+        }
+        let id = self.push(Stored::Literal(fact, positive));
+        self.literals[at][usize::from(positive)] = id;
+        id
     }
 
     /// The conjunction or disjunction of nodes.
@@ -75,43 +154,68 @@ impl Circuit {
         let mut all: Vec<NodeId> = Vec::with_capacity(parts.len());
         for &part in parts {
             match (self.get(part), conjunction) {
-                (Node::And(inner), true) | (Node::Or(inner), false) => all.extend(inner.iter()),
+                (Node::And(inner), true) | (Node::Or(inner), false) => all.extend(inner),
                 _ => all.push(part),
             }
         }
         all.sort_unstable();
         all.dedup();
         all.retain(|&part| part != neutral);
-        let contradictory = all.iter().any(|&part| match *self.get(part) {
+        let contradictory = all.iter().any(|&part| match self.get(part) {
             Node::Literal(fact, true) => {
-                let opposite = self.index.get(&Node::Literal(fact, false));
-                opposite.is_some_and(|opposite| all.binary_search(opposite).is_ok())
+                let [opposite, _] = self.literals[fact as usize];
+                opposite != NONE && all.binary_search(&opposite).is_ok()
             }
             _ => false,
         });
         if contradictory || all.contains(&decisive) {
             return decisive;
         }
-        match (all.len(), conjunction) {
-            (1, _) => all[0],
-            (_, true) => self.node(Node::And(all.into())),
-            (_, false) => self.node(Node::Or(all.into())),
+        match all[..] {
+            [only] => only,
+            _ => self.node(conjunction, &all),
         }
     }
 
     /// The negation of a node. The depth of nodes is that of formulas.
     pub(super) fn negation(&mut self, node: NodeId) -> NodeId {
-        match self.get(node).clone() {
-            Node::Literal(fact, positive) => self.literal(fact, !positive),
-            Node::And(parts) => {
-                let parts: Vec<NodeId> = parts.iter().map(|&part| self.negation(part)).collect();
-                self.join(false, &parts)
+        let (conjunction, parts) = match self.get(node) {
+            Node::Literal(fact, positive) => return self.literal(fact, !positive),
+            Node::And(parts) => (true, parts.to_vec()),
+            Node::Or(parts) => (false, parts.to_vec()),
+        };
+        let parts: Vec<NodeId> = parts.iter().map(|&part| self.negation(part)).collect();
+        self.join(!conjunction, &parts)
+    }
+
+    /// What holds where none of some nodes does. What all of them ask for is put first: without it
+    /// the rest does not matter.
+    pub(super) fn none_of(&mut self, nodes: &[NodeId]) -> NodeId {
+        let parts = |circuit: &Self, node: NodeId| -> Vec<NodeId> {
+            match circuit.get(node) {
+                Node::And(parts) => parts.to_vec(),
+                _ => vec![node],
             }
-            Node::Or(parts) => {
-                let parts: Vec<NodeId> = parts.iter().map(|&part| self.negation(part)).collect();
-                self.join(true, &parts)
-            }
+        };
+        let mut common = match nodes {
+            [first, _, ..] => parts(self, *first),
+            _ => Vec::new(),
+        };
+        for &node in nodes {
+            let own = parts(self, node);
+            common.retain(|part| own.binary_search(part).is_ok());
         }
+        let mut denied = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            let mut own = parts(self, node);
+            own.retain(|part| common.binary_search(part).is_err());
+            let rest = self.join(true, &own);
+            denied.push(self.negation(rest));
+        }
+        let rest = self.join(true, &denied);
+        let mut ways: Vec<NodeId> = common.iter().map(|&part| self.negation(part)).collect();
+        ways.push(rest);
+        self.join(false, &ways)
     }
 }
 

@@ -291,7 +291,11 @@ impl<'a> Writer<'a> {
         let mut pace = Pace::building(watch, "axioms")?;
         let levels = super::strata::predicate_levels(&self.problem.domain);
         for fact in &mut self.raw.facts {
-            fact.level = levels[fact.atom.predicate.index()];
+            let predicate = fact.atom.predicate;
+            fact.level = match &levels {
+                Some(levels) => levels[predicate.index()],
+                None => self.problem.domain.is_derived(predicate).then_some(0),
+            };
         }
         let mut bodies: Vec<Vec<NodeId>> = vec![Vec::new(); self.raw.facts.len()];
         for (rule, rows) in self.program.rules.iter().zip(&self.reachable.arguments) {
@@ -308,6 +312,9 @@ impl<'a> Writer<'a> {
         self.definitions = Definitions::new(bodies, &self.builder.circuit, |fact| {
             self.raw.facts[fact as usize].level.is_some()
         });
+        if levels.is_none() {
+            self.level_facts()?;
+        }
         for fact in 0..self.definitions.len() as Fact {
             for at in 0..self.definitions.bodies(fact).len() {
                 pace.work(8)?;
@@ -317,6 +324,21 @@ impl<'a> Writer<'a> {
                     self.add_axiom(fact, body);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Gives derived facts levels of their own, where their predicates have none.
+    fn level_facts(&mut self) -> Result<(), GroundError> {
+        let levels = self.definitions.levels(&self.builder.circuit);
+        let levels = levels.map_err(|circle| GroundError::Unstratified {
+            circle: circle
+                .iter()
+                .map(|&fact| show(self.problem, &self.raw.facts[fact as usize].atom, true))
+                .collect(),
+        })?;
+        for (fact, level) in self.raw.facts.iter_mut().zip(levels) {
+            fact.level = fact.level.map(|_| level);
         }
         Ok(())
     }
@@ -340,7 +362,7 @@ impl<'a> Writer<'a> {
 
     /// Appends the facts that make a node true; `false` if nothing can.
     fn lower(&mut self, node: NodeId, into: &mut Vec<Fact>) -> bool {
-        match self.builder.circuit.get(node).clone() {
+        match self.builder.circuit.get(node) {
             Node::Literal(fact, true) => into.push(fact),
             Node::Literal(fact, false) if self.is_derived(fact) => {
                 return self.lower_negation(fact, into);
@@ -349,11 +371,18 @@ impl<'a> Writer<'a> {
                 let complement = self.complement(fact);
                 into.push(complement);
             }
-            Node::And(parts) => return parts.iter().all(|&part| self.lower(part, into)),
-            Node::Or(parts) => {
-                if parts.is_empty() {
-                    return false;
+            Node::And(_) => {
+                let mut at = 0;
+                while let Some(part) = self.builder.circuit.conjunct(node, at) {
+                    if !self.lower(part, into) {
+                        return false;
+                    }
+                    at += 1;
                 }
+            }
+            Node::Or([]) => return false,
+            Node::Or(parts) => {
+                let parts = parts.to_vec();
                 let helper = self.helper(node, &parts);
                 into.push(helper);
             }
@@ -396,9 +425,7 @@ impl<'a> Writer<'a> {
             .negations_needed(fact, &self.builder.circuit)
         {
             let bodies = self.definitions.bodies(needed).to_vec();
-            let circuit = &mut self.builder.circuit;
-            let none: Vec<NodeId> = bodies.iter().map(|&body| circuit.negation(body)).collect();
-            let none = circuit.join(true, &none);
+            let none = self.builder.circuit.none_of(&bodies);
             let mut facts = Vec::new();
             let negation = self.lower(none, &mut facts).then_some(facts);
             let negation = negation.map(|facts| {

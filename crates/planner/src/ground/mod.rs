@@ -39,6 +39,12 @@ pub enum GroundError {
         /// The function with its arguments, as PDDL.
         function: String,
     },
+    /// What axioms derive is not settled.
+    Unstratified {
+        /// Derived facts, as PDDL: each asks for the next, the first for the negation of the second,
+        /// and the last is the first again.
+        circle: Vec<String>,
+    },
     /// The watch ended it.
     Stopped {
         /// Why.
@@ -65,6 +71,14 @@ impl fmt::Display for GroundError {
                 f,
                 "the initial state gives no value for {function}, which {action} costs"
             ),
+            Self::Unstratified { circle } => {
+                let (first, rest) = circle.split_first().expect("a circle has facts");
+                write!(
+                    f,
+                    "the derived fact {first} depends on its own negation: {first} asks for not {}",
+                    rest.join(", which asks for ")
+                )
+            }
             Self::Stopped { stop, largest } => {
                 let why = match stop {
                     Stop::Time => "the time limit was reached",
@@ -91,7 +105,8 @@ impl std::error::Error for GroundError {}
 ///
 /// # Errors
 ///
-/// If a goal is unreachable, a cost is missing, or `watch` ends it.
+/// If a goal is unreachable, a cost is missing, a derived fact depends on its own negation, or
+/// `watch` ends it.
 ///
 /// ```
 /// # use std::sync::Arc;

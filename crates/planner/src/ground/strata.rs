@@ -7,7 +7,9 @@ use super::instantiate::{Fact, Raw};
 use crate::csr::Csr;
 
 /// The level of each derived predicate: above those that it negates, not below those it asks for.
-pub(super) fn predicate_levels(domain: &Domain) -> Vec<Option<u32>> {
+/// Nothing where a predicate depends on its own negation: then levels are of facts
+/// ([`Definitions::levels`](super::definitions::Definitions::levels)).
+pub(super) fn predicate_levels(domain: &Domain) -> Option<Vec<Option<u32>>> {
     let mut levels: Vec<Option<u32>> = (0..domain.predicates.len())
         .map(|index| {
             domain
@@ -15,7 +17,8 @@ pub(super) fn predicate_levels(domain: &Domain) -> Vec<Option<u32>> {
                 .then_some(0)
         })
         .collect();
-    // No predicate depends on its own negation: levels stop to rise.
+    // Without a circle of negations levels stop to rise.
+    let most = domain.predicates.len() as u32;
     let mut changed = true;
     while changed {
         changed = false;
@@ -26,12 +29,15 @@ pub(super) fn predicate_levels(domain: &Domain) -> Vec<Option<u32>> {
                 level = level.max(needed);
             });
             if level > levels[axiom.predicate.index()] {
+                if level > Some(most) {
+                    return None;
+                }
                 levels[axiom.predicate.index()] = level;
                 changed = true;
             }
         }
     }
-    levels
+    Some(levels)
 }
 
 fn each_literal(condition: &Condition<Term>, found: &mut dyn FnMut(PredicateId, bool)) {
@@ -65,35 +71,36 @@ pub(super) fn by_level(raw: &Raw) -> Csr<u32> {
 
 /// Makes true what axioms of one level derive, given what is true below it.
 pub(super) fn close(raw: &Raw, axioms: &[u32], truth: &mut [bool]) {
-    let mut waiting: std::collections::HashMap<Fact, Vec<usize>> = std::collections::HashMap::new();
-    let mut missing = Vec::with_capacity(axioms.len());
+    let body = |at: usize| raw.axioms.body.row(axioms[at] as usize);
+    // First who waits for what, by what is true before anything is derived; then what follows.
+    let mut missing: Vec<u32> = Vec::with_capacity(axioms.len());
+    let mut waits: Vec<(usize, u32)> = Vec::new();
+    for at in 0..axioms.len() {
+        let unmet = body(at).iter().filter(|&&fact| !truth[fact as usize]);
+        let before = waits.len();
+        waits.extend(unmet.map(|&fact| (fact as usize, at as u32)));
+        missing.push((waits.len() - before) as u32);
+    }
+    let waiting = Csr::from_pairs(raw.facts.len(), 0, || waits.iter().copied());
     let mut open: Vec<Fact> = Vec::new();
-    let derive = |fact: Fact, truth: &mut [bool], open: &mut Vec<Fact>| {
-        if !std::mem::replace(&mut truth[fact as usize], true) {
-            open.push(fact);
+    let derive = |at: usize, truth: &mut [bool], open: &mut Vec<Fact>| {
+        let head = raw.axioms.head[axioms[at] as usize];
+        if !std::mem::replace(&mut truth[head as usize], true) {
+            open.push(head);
         }
     };
-    // First who waits for what, by what is true before anything is derived; then what follows.
-    for (at, &axiom) in axioms.iter().enumerate() {
-        let body = raw.axioms.body.row(axiom as usize);
-        let unmet = body.iter().filter(|&&fact| !truth[fact as usize]);
-        let mut count = 0;
-        for &fact in unmet {
-            waiting.entry(fact).or_default().push(at);
-            count += 1;
-        }
-        missing.push(count);
-    }
-    for (at, &axiom) in axioms.iter().enumerate() {
-        if missing[at] == 0 {
-            derive(raw.axioms.head[axiom as usize], truth, &mut open);
-        }
+    for (at, _) in missing
+        .iter()
+        .enumerate()
+        .filter(|(_, missing)| **missing == 0)
+    {
+        derive(at, truth, &mut open);
     }
     while let Some(fact) = open.pop() {
-        for &at in waiting.get(&fact).into_iter().flatten() {
-            missing[at] -= 1;
-            if missing[at] == 0 {
-                derive(raw.axioms.head[axioms[at] as usize], truth, &mut open);
+        for &at in waiting.row(fact as usize) {
+            missing[at as usize] -= 1;
+            if missing[at as usize] == 0 {
+                derive(at as usize, truth, &mut open);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use homing_pddl::model::{Atom, ObjectId, PredicateId};
 
 /// The atoms of one predicate. The order of the rows says nothing: whoever asks takes all of them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Rows {
     rows: Vec<Vec<ObjectId>>,
     /// The rows with an object in a position.
@@ -23,6 +23,7 @@ impl Rows {
 }
 
 /// A set of ground atoms.
+#[derive(Clone)]
 pub(super) struct Facts {
     atoms: HashSet<Atom<ObjectId>>,
     /// For each predicate, where the set is looked into by parts of atoms.
@@ -58,6 +59,10 @@ impl Facts {
     /// All of them, in no order.
     pub(super) fn atoms(&self) -> impl Iterator<Item = &Atom<ObjectId>> {
         self.atoms.iter()
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.atoms == other.atoms
     }
 
     pub(super) fn contains(&self, atom: &Atom<ObjectId>) -> bool {

@@ -4,6 +4,9 @@
 //! ([`Query`]); a `forall` tries the objects of its types one by one; an axiom is looked at again
 //! where a fact is new that it asks for.
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use homing_pddl::model::{
     ActionSchema, Atom, Axiom, Condition, Equality, Formula, Literal, ObjectId, Parameter,
     PredicateId, Term,
@@ -13,6 +16,14 @@ use homing_pddl::{Domain, Problem, ShownFormula};
 use super::facts::Facts;
 use super::names;
 use super::query::Query;
+
+/// All axioms.
+enum Axioms {
+    /// Those of one level after the other: none asks for a negation of its own level.
+    Levels(Vec<Vec<Derivation>>),
+    /// A predicate may depend on its own negation, for other arguments.
+    Circular(Vec<Derivation>),
+}
 
 /// An axiom whose condition is one formula.
 struct Derivation {
@@ -24,12 +35,16 @@ struct Derivation {
 }
 
 /// A state under replay.
+#[derive(Clone)]
 pub struct World<'a> {
     problem: &'a Problem,
     /// What is true, derived atoms included.
     facts: Facts,
-    /// Axioms of one level after the other.
-    levels: Vec<Vec<Derivation>>,
+    axioms: Rc<Axioms>,
+    /// The derived atoms that count as true under a negation, where these are not the facts.
+    negated: Option<HashSet<Atom<ObjectId>>>,
+    /// A derived atom that is neither true nor false.
+    unsettled: Option<Atom<ObjectId>>,
 }
 
 /// What a parameter stands for.
@@ -76,10 +91,21 @@ impl<'a> World<'a> {
         let mut world = Self {
             problem,
             facts: Facts::new(init, asks_by_parts(problem), changing(domain)),
-            levels: levels(&domain.axioms),
+            axioms: Rc::new(levels(&domain.axioms)),
+            negated: None,
+            unsettled: None,
         };
         world.derive();
         world
+    }
+
+    pub(super) fn problem(&self) -> &'a Problem {
+        self.problem
+    }
+
+    /// Whether the same is true in another one.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.facts.is_same(&other.facts)
     }
 
     pub(super) fn facts(&self) -> &Facts {
@@ -112,7 +138,15 @@ impl<'a> World<'a> {
     pub(super) fn holds(&self, formula: &Formula, bound: &mut Vec<ObjectId>) -> bool {
         match formula {
             Formula::Literal(Literal { atom, positive }) => {
-                self.facts.contains(&ground(atom, bound)) == *positive
+                let fact = ground(atom, bound);
+                match &self.negated {
+                    Some(negated)
+                        if !positive && self.problem.domain.is_derived(atom.predicate) =>
+                    {
+                        !negated.contains(&fact)
+                    }
+                    _ => self.facts.contains(&fact) == *positive,
+                }
             }
             Formula::Equality(Equality { left, right, equal }) => {
                 (value(*left, bound) == value(*right, bound)) == *equal
@@ -156,11 +190,51 @@ impl<'a> World<'a> {
 
     /// Derives all that axioms derive from what is true.
     fn derive(&mut self) {
-        let levels = std::mem::take(&mut self.levels);
-        for level in &levels {
-            self.derive_level(level);
+        let axioms = Rc::clone(&self.axioms);
+        match &*axioms {
+            Axioms::Levels(levels) => levels.iter().for_each(|level| self.derive_level(level)),
+            Axioms::Circular(all) => self.derive_circular(all),
         }
-        self.levels = levels;
+    }
+
+    /// What is certain and what is possible approach each other: what is possible follows where
+    /// only the certain denies, what is certain where all that is possible denies.
+    fn derive_circular(&mut self, all: &[Derivation]) {
+        let domain = &self.problem.domain;
+        let derived = |world: &Self| -> HashSet<Atom<ObjectId>> {
+            let atoms = world.facts.atoms();
+            atoms
+                .filter(|atom| domain.is_derived(atom.predicate))
+                .cloned()
+                .collect()
+        };
+        let given = self.facts.clone();
+        let mut certain = HashSet::new();
+        loop {
+            self.facts = given.clone();
+            self.negated = Some(std::mem::take(&mut certain));
+            self.derive_level(all);
+            let before = self.negated.replace(derived(self));
+            self.facts = given.clone();
+            self.derive_level(all);
+            certain = derived(self);
+            if Some(&certain) == before.as_ref() {
+                break;
+            }
+        }
+        let possible = self.negated.take().expect("just set");
+        let open = possible.difference(&certain);
+        self.unsettled = open
+            .min_by_key(|atom| (atom.predicate, &atom.arguments))
+            .cloned();
+    }
+
+    /// A derived atom that is neither true nor false here, as PDDL: axioms let it depend on its own
+    /// negation.
+    pub(super) fn unsettled(&self) -> Option<String> {
+        let atom = self.unsettled.as_ref()?;
+        let predicate = &self.problem.domain.predicates[atom.predicate.index()];
+        Some(names(self.problem, &predicate.name, &atom.arguments))
     }
 
     /// First all that follows by itself; then, as long as there are new facts, what follows from
@@ -242,7 +316,7 @@ impl<'a> World<'a> {
         let domain = &self.problem.domain;
         let is_derived = |predicate| domain.is_derived(predicate);
         self.facts
-            .change(&del, add, is_derived, !self.levels.is_empty());
+            .change(&del, add, is_derived, !domain.axioms.is_empty());
         self.derive();
     }
 
@@ -369,9 +443,9 @@ fn asks_for_all(formula: &Formula, of: &dyn Fn(PredicateId) -> bool) -> bool {
     }
 }
 
-/// Sorts axioms into levels: a predicate comes after those it negates, and not before those it asks
-/// for.
-fn levels(axioms: &[Axiom]) -> Vec<Vec<Derivation>> {
+/// Sorts axioms into levels, if there are any such: a predicate comes after those it negates, and
+/// not before those it asks for.
+fn levels(axioms: &[Axiom]) -> Axioms {
     let mut level = vec![0usize; axioms.len()];
     loop {
         let mut changed = false;
@@ -387,6 +461,10 @@ fn levels(axioms: &[Axiom]) -> Vec<Vec<Derivation>> {
             // All axioms of a predicate stand on one level.
             for other in 0..axioms.len() {
                 if axioms[other].predicate == axioms[at].predicate && level[other] < wanted {
+                    if wanted > axioms.len() {
+                        let all = vec![0; axioms.len()];
+                        return Axioms::Circular(derivations(axioms, &all, 0));
+                    }
                     level[other] = wanted;
                     changed = true;
                 }
@@ -397,24 +475,27 @@ fn levels(axioms: &[Axiom]) -> Vec<Vec<Derivation>> {
         }
     }
     let count = level.iter().max().map_or(0, |&highest| highest + 1);
-    let on = |at: usize| {
-        let of = |predicate| {
-            let mut all = axioms.iter().zip(&level);
-            all.any(|(axiom, &level)| level == at && axiom.predicate == predicate)
-        };
-        let here = axioms.iter().zip(&level).filter(|(_, level)| **level == at);
-        let derivations = here.map(|(axiom, _)| {
-            let body = whole(&axiom.condition);
-            Derivation {
-                predicate: axiom.predicate,
-                parameters: axiom.parameters.clone(),
-                asks_for_all: asks_for_all(&body, &of),
-                body,
-            }
-        });
-        derivations.collect()
+    let on = |at: usize| derivations(axioms, &level, at);
+    Axioms::Levels((0..count).map(on).collect())
+}
+
+/// The axioms of level `at`.
+fn derivations(axioms: &[Axiom], level: &[usize], at: usize) -> Vec<Derivation> {
+    let of = |predicate| {
+        let mut all = axioms.iter().zip(level);
+        all.any(|(axiom, &level)| level == at && axiom.predicate == predicate)
     };
-    (0..count).map(on).collect()
+    let here = axioms.iter().zip(level).filter(|(_, level)| **level == at);
+    let derivations = here.map(|(axiom, _)| {
+        let body = whole(&axiom.condition);
+        Derivation {
+            predicate: axiom.predicate,
+            parameters: axiom.parameters.clone(),
+            asks_for_all: asks_for_all(&body, &of),
+            body,
+        }
+    });
+    derivations.collect()
 }
 
 fn uses(formula: &Formula, found: &mut dyn FnMut(&Atom<Term>, bool)) {

@@ -231,3 +231,67 @@ pub fn random_adl_problem(seed: u64) -> Arc<Problem> {
     }
     parse_texts(&domain, &(problem + ")"))
 }
+
+/// A game on positions `o0`, `o1`, ...: a position is won where a move that is not blocked leads to
+/// one that is not. Moves can be blocked and freed.
+pub fn game_texts(
+    moves: &[(usize, usize)],
+    blocked: &[(usize, usize)],
+    goal: &str,
+) -> (String, String) {
+    let domain = "(define (domain game) (:requirements :adl :derived-predicates)
+  (:predicates (move ?a ?b) (blocked ?a ?b) (win ?p) (safe ?p))
+  (:derived (win ?p)
+    (exists (?q) (and (move ?p ?q) (not (blocked ?p ?q)) (not (win ?q)))))
+  (:derived (safe ?p)
+    (or (not (win ?p)) (exists (?q) (and (move ?p ?q) (safe ?q) (not (win ?q)) (blocked ?p ?q)))))
+  (:action block
+    :parameters (?a ?b)
+    :precondition (and (move ?a ?b) (not (blocked ?a ?b)) (or (win ?b) (not (safe ?a))))
+    :effect (blocked ?a ?b))
+  (:action free
+    :parameters (?a ?b)
+    :precondition (and (blocked ?a ?b) (imply (win ?a) (safe ?b)))
+    :effect (and (not (blocked ?a ?b))
+      (forall (?c) (when (and (win ?c) (blocked ?b ?c)) (not (blocked ?b ?c)))))))";
+    let list = |name: &str, pairs: &[(usize, usize)]| -> String {
+        let facts = pairs.iter().map(|(a, b)| format!("({name} o{a} o{b}) "));
+        facts.collect()
+    };
+    let problem = format!(
+        "(define (problem p) (:domain game) (:objects o0 o1 o2 o3 o4) (:init {}{}) (:goal {goal}))",
+        list("move", moves),
+        list("blocked", blocked)
+    );
+    (domain.to_owned(), problem)
+}
+
+/// A random game in which no position is met twice.
+pub fn random_game(seed: u64) -> Arc<Problem> {
+    let mut random = Random(seed);
+    let (mut moves, mut blocked) = (Vec::new(), Vec::new());
+    for from in 1..5 {
+        for to in 0..from {
+            if moves.len() < 6 && random.chance(60) {
+                moves.push((from, to));
+                if random.chance(40) {
+                    blocked.push((from, to));
+                }
+            }
+        }
+    }
+    let mut literal = || {
+        let atom = format!(
+            "({} o{})",
+            ["win", "safe"][random.below(2)],
+            random.below(5)
+        );
+        match random.chance(50) {
+            true => atom,
+            false => format!("(not {atom})"),
+        }
+    };
+    let goal = format!("(and {} (or {} {}))", literal(), literal(), literal());
+    let (domain, problem) = game_texts(&moves, &blocked, &goal);
+    parse_texts(&domain, &problem)
+}

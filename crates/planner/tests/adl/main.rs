@@ -9,11 +9,12 @@ mod common;
 mod generator;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use common::explorer::{Replay, Space, Step, all_steps, replay};
 use common::random::Random;
-use common::{cost, evaluate, explore_by, plain, projected};
-use generator::random_adl_problem;
+use common::{cost, evaluate, explore_by, parse_texts, plain, projected};
+use generator::{game_texts, random_adl_problem, random_game};
 use homing_pddl::Problem;
 use homing_planner::heuristic::{Landmarks, Max};
 use homing_planner::search::{Limits, astar, dijkstra, gbfs};
@@ -25,6 +26,7 @@ use homing_planner::{
 /// Spaces larger than this are left out.
 const LARGEST: usize = 300;
 const SEEDS: u64 = 6_000;
+const GAMES: u64 = 600;
 
 /// All reachable states of a ground task.
 fn explore(task: &Task) -> Registry {
@@ -61,14 +63,13 @@ struct Tally {
     dead_ends: usize,
 }
 
-fn check(seed: u64, tally: &mut Tally) {
-    let problem = random_adl_problem(seed);
-    let Some(space) = Space::explore(&problem, LARGEST) else {
+fn check(problem: &Arc<Problem>, seed: u64, tally: &mut Tally) {
+    let Some(space) = Space::explore(problem, LARGEST) else {
         return;
     };
     tally.checked += 1;
     let optimum = space.perfect()[0];
-    let task = match ground(&problem, &mut ()) {
+    let task = match ground(problem, &mut ()) {
         Ok(task) => task,
         Err(GroundError::Unsolvable { .. }) => {
             assert_eq!(optimum, None, "seed {seed}: a plan exists");
@@ -109,11 +110,11 @@ fn check(seed: u64, tally: &mut Tally) {
 
     let limits = Limits::default();
     let found = dijkstra(&task, Costs::Task, limits, &mut ());
-    assert_eq!(cost(&problem, &found), optimum, "seed {seed}: Dijkstra");
+    assert_eq!(cost(problem, &found), optimum, "seed {seed}: Dijkstra");
     for kind in HeuristicKind::ALL {
         let mut heuristic = kind.build(&task, Costs::Task);
         let found = gbfs(&task, heuristic.as_mut(), limits, &mut ());
-        let found = cost(&problem, &found);
+        let found = cost(problem, &found);
         assert_eq!(
             found.is_some(),
             optimum.is_some(),
@@ -121,7 +122,7 @@ fn check(seed: u64, tally: &mut Tally) {
             kind.name()
         );
         let found = astar(&task, heuristic.as_mut(), Costs::Task, limits, &mut ());
-        let found = cost(&problem, &found);
+        let found = cost(problem, &found);
         if kind.is_admissible() {
             assert_eq!(found, optimum, "seed {seed}: A*");
         }
@@ -137,7 +138,9 @@ fn check(seed: u64, tally: &mut Tally) {
 #[test]
 fn searches_agree_with_the_explorer_on_random_tasks() {
     let mut tally = Tally::default();
-    (0..SEEDS).for_each(|seed| check(seed, &mut tally));
+    for seed in 0..SEEDS {
+        check(&random_adl_problem(seed), seed, &mut tally);
+    }
     println!("{tally:?}");
     assert!(
         tally.checked >= 2_000 && tally.solvable >= 1_000,
@@ -151,6 +154,43 @@ fn searches_agree_with_the_explorer_on_random_tasks() {
         tally.with_helpers >= 100 && tally.unreachable >= 50,
         "{tally:?}"
     );
+}
+
+/// Derived predicates that depend on their own negation, but no fact does.
+#[test]
+fn searches_agree_with_the_explorer_on_random_games() {
+    let mut tally = Tally::default();
+    for seed in 0..GAMES {
+        let problem = random_game(seed);
+        check(&problem, seed, &mut tally);
+        let steps = random_steps(&problem, seed);
+        let end = replay(&problem, &steps);
+        assert_eq!(validated(&problem, &steps), end, "seed {seed}: {steps:?}");
+    }
+    println!("{tally:?}");
+    assert!(
+        tally.interesting >= 100 && tally.with_axioms >= 200,
+        "{tally:?}"
+    );
+}
+
+#[test]
+fn a_fact_that_depends_on_its_own_negation_is_shown() {
+    let (domain, problem) = game_texts(&[(2, 1), (1, 0), (0, 2)], &[], "(win o0)");
+    let problem = parse_texts(&domain, &problem);
+    let error = ground(&problem, &mut ()).expect_err("it is not settled who wins");
+    assert_eq!(
+        error.to_string(),
+        "the derived fact (win o2) depends on its own negation: (win o2) asks for not (win o1), \
+         which asks for (win o0), which asks for (win o2)"
+    );
+    let plan = Plan::default();
+    let error = plan
+        .validate(&problem)
+        .expect_err("it is not settled who wins");
+    let step = 0;
+    let atom = "(win o0)".to_owned();
+    assert_eq!(error, PlanError::Unsettled { step, atom });
 }
 
 /// How the validator says that a replay ends.
@@ -176,24 +216,29 @@ fn validated(problem: &Problem, steps: &[Step]) -> Replay {
 }
 
 /// Whatever is done, at random: most steps are applicable, some are not, few end at a goal.
+fn random_steps(problem: &Problem, seed: u64) -> Vec<Step> {
+    let all = all_steps(problem);
+    let mut random = Random(seed);
+    let mut steps: Vec<Step> = Vec::new();
+    for _ in 0..random.below(6) {
+        if all.is_empty() {
+            break;
+        }
+        steps.push(all[random.below(all.len())].clone());
+        let stops = matches!(replay(problem, &steps), Replay::StopsAt(_));
+        if stops && random.chance(80) {
+            steps.pop();
+        }
+    }
+    steps
+}
+
 #[test]
 fn the_validator_agrees_with_the_explorer_on_random_steps() {
     let mut ends = [0; 3];
     for seed in 0..SEEDS {
         let problem = random_adl_problem(seed);
-        let all = all_steps(&problem);
-        let mut random = Random(seed);
-        let mut steps: Vec<Step> = Vec::new();
-        for _ in 0..random.below(6) {
-            if all.is_empty() {
-                break;
-            }
-            steps.push(all[random.below(all.len())].clone());
-            let stops = matches!(replay(&problem, &steps), Replay::StopsAt(_));
-            if stops && random.chance(80) {
-                steps.pop();
-            }
-        }
+        let steps = random_steps(&problem, seed);
         let end = replay(&problem, &steps);
         assert_eq!(validated(&problem, &steps), end, "seed {seed}: {steps:?}");
         ends[match end {
