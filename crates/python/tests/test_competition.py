@@ -70,3 +70,23 @@ def test_learning_that_is_ended_leaves_the_last_stage(warehouse, tmp_path):
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=20) == 0
     assert homing.Model.load(knowledge).kind == "counts"
+
+
+def test_planning_that_is_ended_leaves_the_best_plan(warehouse, tmp_path, environment):
+    plan, domain = tmp_path / "plan", warehouse / "domain.pddl"
+    task = sorted((warehouse / "large").glob("*.pddl"))[-1]
+    child = subprocess.Popen(
+        [SCRIPTS / "plan", tmp_path / "none", domain, task, plan],
+        env={**environment, "ANYTIME": "yes"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 120
+    while not (tmp_path / "plan.1").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert child.poll() is None, "a large problem takes long to be solved best"
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=20) == 0
+    problem = homing.Problem(task, domain)
+    costs = [homing.validate(problem, one.read_text()).cost for one in tmp_path.glob("plan.*")]
+    assert homing.validate(problem, plan.read_text()).cost == min(costs)

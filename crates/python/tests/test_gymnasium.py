@@ -1,5 +1,7 @@
 """The environments."""
 
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -30,6 +32,14 @@ def test_the_checker_finds_nothing(towers, observation):
         # The checker itself advises against what a graph is.
         warnings.filterwarnings("ignore", message=".*(not a numpy array|render_mode).*")
         check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_the_name_alone_brings_the_module(warehouse):
+    program = (
+        "import gymnasium; gymnasium.make('homing.gymnasium:homing/Planning-v0', "
+        f"domain={str(warehouse / 'domain.pddl')!r}, problems={str(warehouse / 'small')!r}).reset()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def walk_to_goal(env, plan):

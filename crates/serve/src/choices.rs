@@ -79,9 +79,14 @@ pub(crate) fn solve_request(
 /// The choices of a solve service, as its manifest lists them.
 pub(crate) fn manifest_arguments(models: &Models) -> Value {
     let choice = |name: &str| json!({"display_value": name, "value": name});
-    let searches = SearchKind::without_policy().map(|kind| choice(kind.name()));
-    let searches: Vec<Value> = searches.collect();
-    let heuristics = HeuristicKind::ALL.map(|kind| choice(kind.name()));
+    let default = SearchConfig::default();
+    // The default comes first: editors that list the choices have the first one under the cursor.
+    let mut searches: Vec<SearchKind> = SearchKind::without_policy().collect();
+    searches.sort_by_key(|kind| *kind != default.search);
+    let searches: Vec<Value> = searches.iter().map(|kind| choice(kind.name())).collect();
+    let mut heuristics = HeuristicKind::ALL;
+    heuristics.sort_by_key(|kind| *kind != default.heuristic);
+    let heuristics = heuristics.map(|kind| choice(kind.name()));
     let names = models.list();
     let names = names.as_array().into_iter().flatten();
     let names = names.filter_map(|model| model["name"].as_str());
@@ -90,7 +95,6 @@ pub(crate) fn manifest_arguments(models: &Models) -> Value {
         .chain(names)
         .map(choice)
         .collect();
-    let default = SearchConfig::default();
     json!([
         {"name": "domain", "type": "file", "description": "domain file"},
         {"name": "problem", "type": "file", "description": "problem file"},

@@ -259,9 +259,15 @@ struct TellerState {
     /// By state: how deep it is.
     depths: std::collections::HashMap<StateId, u32>,
     told: usize,
-    last_step: Option<(u64, u64)>,
+    /// Points of the curve that are still to be told: step, goals, loss.
+    points: Vec<(u64, u64, Option<f64>)>,
+    /// The losses since the last point, as sum and number.
     losses: (f64, u32),
 }
+
+/// Points of a curve of training. They are taken by steps and not by the clock: a short run has a curve
+/// too, and the same one each time.
+const POINTS: u64 = 150;
 
 impl<'e> Teller<'e> {
     fn new(events: &'e Events, trace: bool, debugger: Option<u16>) -> Self {
@@ -275,7 +281,7 @@ impl<'e> Teller<'e> {
                 states: Vec::new(),
                 depths: std::collections::HashMap::new(),
                 told: 0,
-                last_step: None,
+                points: Vec::new(),
                 losses: (0.0, 0),
             }),
         }
@@ -294,10 +300,8 @@ impl TellerState {
             let states = std::mem::take(&mut self.states);
             events.tell(&Event::States { states });
         }
-        if let Some((step, goals)) = self.last_step.take() {
-            let (sum, count) = std::mem::take(&mut self.losses);
-            let loss = (count > 0).then(|| sum / f64::from(count));
-            let steps = vec![(step, goals, loss)];
+        if !self.points.is_empty() {
+            let steps = std::mem::take(&mut self.points);
             events.tell(&Event::Steps { steps, of });
         }
     }
@@ -401,10 +405,15 @@ impl Observer for Teller<'_> {
 
     fn training_step(&self, _seed: u64, record: &StepRecord) {
         let mut state = self.state.lock().expect("no thread panics here");
-        state.last_step = Some((record.step, record.goals));
         if let Some(sgd) = record.sgd {
             state.losses.0 += sgd.loss;
             state.losses.1 += 1;
+        }
+        let every = self.steps.div_ceil(POINTS).max(1);
+        if record.step % every == 0 || record.step == self.steps {
+            let (sum, count) = std::mem::take(&mut state.losses);
+            let loss = (count > 0).then(|| sum / f64::from(count));
+            state.points.push((record.step, record.goals, loss));
         }
         if state.last.elapsed() > BETWEEN_EVENTS {
             state.flush(self.events, self.steps);

@@ -27,6 +27,13 @@ fn planning_as_a_service() {
     let served = Served::new(&[]);
     let (_, packages) = served.get("/package");
     let services = &packages["homing"]["endpoint"]["services"];
+    let arguments = services["solve"]["args"].as_array().expect("arguments");
+    for argument in arguments.iter().filter(|one| one["type"] == "categorical") {
+        assert_eq!(
+            argument["choices"][0]["value"], argument["default"],
+            "the default is the first of the choices"
+        );
+    }
     let names: Vec<&str> = services["solve"]["args"]
         .as_array()
         .expect("arguments")
@@ -274,8 +281,12 @@ fn training_streams_its_steps_and_the_model_can_be_used() {
     let last = events.last().expect("an event");
     assert_eq!(last["event"], "done", "{last}");
     assert_eq!(last["result"]["steps"], 60);
-    let mut steps = events.iter().filter(|event| event["event"] == "steps");
-    assert_eq!(steps.next_back().expect("steps")["steps"][0][0], 60);
+    let steps = events.iter().filter(|event| event["event"] == "steps");
+    let steps: Vec<u64> = steps
+        .flat_map(|event| event["steps"].as_array().into_iter().flatten())
+        .map(|step| step[0].as_u64().expect("a number"))
+        .collect();
+    assert_eq!(steps, Vec::from_iter(1..=60_u64), "however fast it went");
     let solve = json!({
         "job": "solve", "domain": drawn["domain"], "problem": texts[0], "search": "gbfs",
         "model": name, "trace": true,

@@ -1,12 +1,31 @@
 """The native module: see `homing`, which exports what is here."""
 
 import os
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Sequence, final
+
+__all__ = [
+    "Diagnostic",
+    "Heuristic",
+    "Domain",
+    "Problem",
+    "Validation",
+    "check",
+    "validate",
+    "main",
+    "Model",
+    "solve",
+    "train",
+    "State",
+    "Task",
+    "Walks",
+    "__version__",
+]
 
 __version__: str
 
 _Path = str | os.PathLike[str]
 
+@final
 class Diagnostic:
     """A message about PDDL: what is wrong, where, and what to do about it."""
 
@@ -27,10 +46,11 @@ class Diagnostic:
     @property
     def notes(self) -> list[tuple[str, int, int, str]]: ...
 
+@final
 class Domain:
     """A planning domain; read once, it serves any number of problems."""
 
-    def __init__(self, path: _Path) -> None: ...
+    def __new__(cls, path: _Path) -> Domain: ...
     @staticmethod
     def from_text(text: str, name: str = "domain") -> Domain: ...
     def problem(self, path: _Path) -> Problem: ...
@@ -48,13 +68,14 @@ class Domain:
     @property
     def warnings(self) -> list[Diagnostic]: ...
 
+@final
 class Problem:
     """A problem of a domain."""
 
-    def __init__(self, problem: _Path, domain: _Path | None = None) -> None: ...
+    def __new__(cls, problem: _Path, domain: _Path | None = None) -> Problem: ...
     @staticmethod
     def from_text(
-        domain: str, problem: str, names: tuple[str, str] = ("domain", "problem")
+        domain: str, problem: str, names: tuple[str, str] = ...
     ) -> Problem: ...
     @property
     def name(self) -> str: ...
@@ -69,6 +90,7 @@ class Problem:
     @property
     def warnings(self) -> list[Diagnostic]: ...
 
+@final
 class State:
     """A state of a task. Equal states are equal and hash alike."""
 
@@ -77,8 +99,9 @@ class State:
     @property
     def task(self) -> Task: ...
     def __hash__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
+@final
 class Heuristic:
     """A heuristic for the states of one task; infinite where there is no way to the goal."""
 
@@ -87,10 +110,11 @@ class Heuristic:
     def __call__(self, state: State) -> float: ...
     def evaluate(self, states: Sequence[State]) -> list[float]: ...
 
+@final
 class Task:
     """A ground task: the states of a problem and the actions between them."""
 
-    def __init__(self, problem: Problem) -> None: ...
+    def __new__(cls, problem: Problem) -> Task: ...
     @property
     def initial_state(self) -> State: ...
     @property
@@ -119,9 +143,10 @@ class Task:
         self,
         model: Model | None = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
-        **options: Any,
+        **keywords: Any,
     ) -> dict[str, Any]: ...
 
+@final
 class Model:
     """What was learnt for a domain: a heuristic for any problem of it."""
 
@@ -142,6 +167,7 @@ class Model:
     def heuristic(self, task: Task, threads: int | None = None) -> Heuristic: ...
     def evaluate(self, states: Sequence[State]) -> list[float]: ...
 
+@final
 class Validation:
     """What the replay of a plan came to; true where the plan is valid."""
 
@@ -153,11 +179,12 @@ class Validation:
     def reason(self) -> str | None: ...
     def __bool__(self) -> bool: ...
 
+@final
 class Walks:
     """Many problems walked through at the same time, by threads."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         tasks: Sequence[Task],
         actions: Sequence[Sequence[int]],
         atoms: Sequence[Sequence[int]],
@@ -171,7 +198,7 @@ class Walks:
         dead_end_cost: float,
         max_steps: int,
         threads: int,
-    ) -> None: ...
+    ) -> Walks: ...
     def reset(self, tasks: bytes) -> None: ...
     def step(self, actions: bytes, tasks: bytes) -> tuple[bytes, bytes]: ...
     def masks(self) -> bytes: ...

@@ -3,6 +3,8 @@
 >>> import gymnasium, homing.gymnasium
 >>> env = gymnasium.make("homing/Planning-v0", domain="domain.pddl", problems="small")
 
+or, without the second import, ``gymnasium.make("homing.gymnasium:homing/Planning-v0", ...)``.
+
 A step applies an action and is rewarded with minus its cost. ``shaping`` names a heuristic h whose
 potential φ = −h is added: γ φ(s') − φ(s), as in the paper. Actions and atoms have numbers that are
 common to all problems, so that the same number means the same everywhere; ``action_masks()`` and
@@ -404,8 +406,7 @@ class PlanningVectorEnv(gymnasium.vector.VectorEnv[Any, Any, np.ndarray]):
 
 
 def register() -> None:
-    """Registers ``homing/Planning-v0``; importing this module does, and so does Gymnasium where
-    the package is installed."""
+    """Registers ``homing/Planning-v0``; importing this module does."""
     if "homing/Planning-v0" not in gymnasium.registry:
         gymnasium.register(
             "homing/Planning-v0",

@@ -105,8 +105,12 @@ function makeRace(title, tone) {
       const [depth, value] = spots.get(goal);
       brush.fillStyle = colour("ink");
       brush.font = "16px system-ui, sans-serif";
+      brush.textAlign = "center";
+      brush.fillText("★", Math.min(px(depth), right - 1), Math.min(py(value), bottom) + 5);
+      // Above the way to the goal, which comes from the left.
+      brush.font = "13px system-ui, sans-serif";
       brush.textAlign = "right";
-      brush.fillText("★ goal", px(depth) - 2, Math.min(py(value), bottom) - 6);
+      brush.fillText("goal", right + 6, py(value) - 34 > top ? py(value) - 34 : py(value) + 20);
     }
     const strip = line.ready();
     const axes = frame(strip, [0, Math.max(10, count)], [low, high], "evaluations", "best so far");
