@@ -47,8 +47,8 @@ pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 #[doc(hidden)]
 pub use gnn::probe as gnn_probe;
 pub use gnn::{
-    GnnConfig, GnnError, GnnHeader, GnnModel, GnnSummary, GnnTrainer, GraphShape, IterationRecord,
-    Returns,
+    GnnConfig, GnnError, GnnHeader, GnnModel, GnnRollouts, GnnSummary, GnnTrainer, GraphShape,
+    IterationRecord, Returns, RolloutScore,
 };
 #[doc(hidden)]
 pub use hgn::HgnProbe;
