@@ -58,7 +58,8 @@ fn scores_by_difference_are_those_from_scratch_in_every_fixture() {
         let states = walks(&task, &mut random, 60);
         let specs = [(0, false), (1, true), (2, false), (2, true), (3, true)]
             .map(|(rounds, deep)| GraphSpec::of_tasks(&[&task], rounds, deep));
-        let quiet = [2, 3].map(|rounds| GraphSpec::of_tasks(&[&task], rounds, true).quiet());
+        let quiet =
+            [2, 3].map(|rounds| GraphSpec::of_tasks(&[&task], rounds, true).quiet(&[&task]));
         for spec in specs.into_iter().chain(quiet) {
             let rounds = spec.rounds;
             let function = random_function(&task, spec, &states, &mut random);

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use common::{fixture, fixtures, hasty, parse_texts, root, task, text};
 use homing_learner::{
-    AnyModel, CountsConfig, CountsHeuristic, ExactConfig, FeatureCounter, GraphSpec, Learned,
-    Model, NetworkObjective, RankedNetwork, RankingConfig, TrainConfig, Trainer, TrainingSet,
-    ValueKind, WEIGHT_SCALE, fit, gather, rank_network,
+    AnyModel, CountsConfig, CountsFunction, CountsHeuristic, ExactConfig, FeatureCounter,
+    GraphSpec, Learned, Model, NetworkObjective, RankedNetwork, RankingConfig, TrainConfig,
+    Trainer, TrainingSet, ValueKind, WEIGHT_SCALE, fit, gather, rank_network,
 };
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
 use homing_planner::search::{Deferred, DeferredConfig, Limits, Outcome};
 use homing_planner::{
-    Costs, Estimate, Heuristic, Progress, Registry, StateId, States, Stop, SuccessorGenerator,
-    Task, Watch,
+    ActionId, Costs, Estimate, Heuristic, Progress, Registry, StateId, States, Stop,
+    SuccessorGenerator, Task, Watch,
 };
 
 /// A random problem of so many blocks: towers into other towers.
@@ -344,13 +344,14 @@ fn the_papers_training_refuses_another_objective() {
 /// or below: what is above paint stays bare for ever.
 fn floor(rows: usize, columns: usize) -> Arc<Task> {
     let domain = "(define (domain floor)
-        (:predicates (at ?t) (bare ?t) (painted ?t) (above ?a ?b) (beside ?a ?b))
+        (:constants red)
+        (:predicates (at ?t) (bare ?t) (painted ?t ?c) (above ?a ?b) (beside ?a ?b))
         (:action paint-above :parameters (?t ?p)
             :precondition (and (at ?t) (above ?p ?t) (bare ?p))
-            :effect (and (painted ?p) (not (bare ?p))))
+            :effect (and (painted ?p red) (not (bare ?p))))
         (:action paint-below :parameters (?t ?p)
             :precondition (and (at ?t) (above ?t ?p) (bare ?p))
-            :effect (and (painted ?p) (not (bare ?p))))
+            :effect (and (painted ?p red) (not (bare ?p))))
         (:action up :parameters (?t ?n) :precondition (and (at ?t) (above ?n ?t) (bare ?n))
             :effect (and (at ?n) (not (at ?t))))
         (:action down :parameters (?t ?n) :precondition (and (at ?t) (above ?t ?n) (bare ?n))
@@ -366,7 +367,7 @@ fn floor(rows: usize, columns: usize) -> Arc<Task> {
             init += &format!("(bare {here})");
             if row > 0 {
                 init += &format!("(above {here} {})", tile(row - 1, column));
-                goal += &format!("(painted {here})");
+                goal += &format!("(painted {here} red)");
             }
             if column > 0 {
                 let left = tile(row, column - 1);
@@ -386,8 +387,11 @@ fn what_only_dead_ends_have_outweighs_all_else() {
     let sizes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (2, 3), (4, 1)];
     let tasks: Vec<Arc<Task>> = sizes.iter().map(|&(r, c)| floor(r, c)).collect();
     let set = gathered(&tasks, 2);
-    let spec = spec(&set).quiet();
+    // The given problems tell which objects have many atoms: here the one colour.
+    let larger = floor(3, 3);
+    let spec = spec(&set).quiet(&[&larger]);
     assert!(spec.quiet);
+    assert_eq!(spec.hubs, ["painted"]);
     let fitted = |trap| {
         let ranking = RankingConfig {
             trap,
@@ -425,4 +429,42 @@ fn what_only_dead_ends_have_outweighs_all_else() {
         panic!("{outcome:?}");
     };
     plan.validate(task.problem()).expect("a plan");
+}
+
+#[test]
+fn the_first_stroke_weighs_the_same_on_a_large_floor() {
+    let sizes = [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (2, 3), (4, 1)];
+    let tasks: Vec<Arc<Task>> = sizes.iter().map(|&(r, c)| floor(r, c)).collect();
+    let set = gathered(&tasks, 2);
+    let quiet = spec(&set).quiet(&[&floor(3, 3)]);
+    let loud = GraphSpec {
+        hubs: Vec::new(),
+        ..quiet.clone()
+    };
+    // The painter goes up the first column and paints its top: by how much the score rises, in
+    // units of weight.
+    let stroke = |function: &CountsFunction, rows: usize, columns: usize| {
+        let task = floor(rows, columns);
+        let step = |name: String| {
+            let of_name = |action: &ActionId| task.action_name(*action).to_string() == name;
+            task.actions().find(of_name).expect("an action")
+        };
+        let mut state = task.initial_state();
+        for row in 1..rows {
+            task.apply(step(format!("(up t{}-0 t{row}-0)", row - 1)), &mut state);
+        }
+        let paint = step(format!("(paint-above t{}-0 t{rows}-0)", rows - 1));
+        let mut scorer = function.scorer(&task);
+        scorer.enter(&state);
+        let change = scorer.child(paint).scores[0] - scorer.scores()[0];
+        change as f64 / f64::from(WEIGHT_SCALE)
+    };
+    let [without, with] = [&quiet, &loud].map(|spec| {
+        let config = (CountsConfig::default(), RankingConfig::default());
+        let (function, _) = fit(&set, spec, &config.0, &config.1, 1);
+        stroke(&function, 20, 20) - stroke(&function, 4, 3)
+    });
+    assert!(without.abs() < 0.01, "{without}");
+    // All bare tiles ask for the one colour, and see that it was used.
+    assert!(with.abs() > 5.0, "{with}");
 }

@@ -14,8 +14,9 @@ pub struct CountsConfig {
     pub rounds: usize,
     /// Whether a second order is learnt, with features of static relations past the first round.
     pub second_head: bool,
-    /// Whether static relations tell their objects nothing ([`GraphSpec`](super::GraphSpec)): one
-    /// order then, of few colours. Otherwise that is one of the candidates.
+    /// Whether static relations tell their objects nothing, and hubs are not counted
+    /// ([`GraphSpec`](super::GraphSpec)): one order then, of few colours. Otherwise that is one of
+    /// the candidates.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
     /// Colours at the most; those met later are left out.

@@ -31,6 +31,8 @@ pub(crate) struct TaskGraph {
     pub(crate) shallow: usize,
     /// Whether static relations with features past the first round tell their objects nothing.
     quiet: bool,
+    /// By predicate: whether its atoms are those of hubs.
+    pub(crate) of_hubs: Vec<bool>,
     /// By proposition: its atom or [`NO_ATOM`], and whether the atom is true where the proposition
     /// is.
     pub(crate) atom_of: Vec<(u32, bool)>,
@@ -83,6 +85,9 @@ impl TaskGraph {
             relations: 0,
             shallow: 0,
             quiet: spec.quiet,
+            of_hubs: { domain.predicates.iter() }
+                .map(|predicate| spec.hubs.contains(&predicate.name))
+                .collect(),
             atom_of: Vec::new(),
         };
         graph.add_propositions(task, &wishes);

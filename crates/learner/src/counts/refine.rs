@@ -133,6 +133,17 @@ impl<'t> FeatureCounter<'t> {
         }
     }
 
+    /// Whether a node is an atom that a hub may change past the first round.
+    pub(crate) fn is_of_hub(&self, node: Node) -> bool {
+        match node {
+            Node::Object { .. } => false,
+            Node::Atom { round, place } => {
+                let (predicate, _) = self.graph.first_makings[self.present[place] as usize];
+                round > 1 && self.graph.of_hubs[predicate as usize]
+            }
+        }
+    }
+
     /// How the colour of a node of the state coloured last was made.
     pub(crate) fn making(&self, node: Node) -> Making {
         match node {

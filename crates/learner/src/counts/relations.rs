@@ -7,11 +7,13 @@
 //!   cost the most: they are not shown.
 //! - Those with a few atoms an object (a road map) may have features of their own past the first
 //!   round: a second model with these stands beside the first.
+//! - In a third way of drawing, relations are quiet, and what hubs change is not counted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use homing_pddl::Domain;
-use homing_planner::Task;
+use homing_pddl::model::{Atom, ObjectId};
+use homing_planner::{PropId, Task};
 use serde::{Deserialize, Serialize};
 
 /// Relations with at least this share of all possible pairs are not shown.
@@ -35,6 +37,11 @@ pub struct GraphSpec {
     /// the objects that it joins: few colours, all of which small problems have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
+    /// Predicates of which no atom is a feature past the first round, by name, sorted. An object
+    /// that many of their atoms share, a hub, would change all of these features in one step, the
+    /// more the larger the problem, and one such step would outweigh all else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hubs: Vec<String>,
 }
 
 impl GraphSpec {
@@ -52,6 +59,7 @@ impl GraphSpec {
             shown: Vec::new(),
             deep: Vec::new(),
             quiet: false,
+            hubs: Vec::new(),
         };
         for (index, predicate) in domain.predicates.iter().enumerate() {
             if !is_static[index] || predicate.parameters.len() < 2 {
@@ -74,12 +82,49 @@ impl GraphSpec {
 }
 
 impl GraphSpec {
-    /// The same with quiet relations, as far as it has any with features past the first round.
+    /// The same with quiet relations and without the features of hubs, as far as it has any
+    /// relations with features past the first round. `tasks` are those of
+    /// [`of_tasks`](Self::of_tasks).
     #[must_use]
-    pub fn quiet(mut self) -> Self {
+    pub fn quiet(mut self, tasks: &[&Task]) -> Self {
         self.quiet = !self.deep.is_empty();
+        if self.quiet {
+            let names = tasks[0].problem().domain.predicates.iter();
+            let most = most_atoms_of_one(tasks);
+            let shared = names.zip(most).filter(|&(_, most)| most as f64 > FEW);
+            self.hubs = shared
+                .map(|(predicate, _)| predicate.name.clone())
+                .collect();
+            self.hubs.sort_unstable();
+        }
         self
     }
+}
+
+/// By predicate: the most of its atoms that have one object at one place, at the beginning or in the
+/// goal of some problem.
+fn most_atoms_of_one(tasks: &[&Task]) -> Vec<usize> {
+    let mut most = vec![0; tasks[0].problem().domain.predicates.len()];
+    for task in tasks {
+        let atoms_of = |props: &[PropId]| -> Vec<&Atom<ObjectId>> {
+            let props = props.iter().map(|prop| &task.propositions()[prop.index()]);
+            let atoms = props.filter(|prop| prop.positive && !prop.is_helper);
+            atoms.map(|prop| &prop.atom).collect()
+        };
+        let statics = task.statics().iter().collect();
+        for atoms in [atoms_of(task.init()), atoms_of(task.goal()), statics] {
+            let mut counts = BTreeMap::new();
+            for atom in atoms {
+                let predicate = atom.predicate.index();
+                for (position, object) in atom.arguments.iter().enumerate() {
+                    let count = counts.entry((predicate, position, object)).or_insert(0);
+                    *count += 1;
+                    most[predicate] = most[predicate].max(*count);
+                }
+            }
+        }
+    }
+    most
 }
 
 /// By predicate of a domain: whether no action ever changes it.

@@ -12,11 +12,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::config::{DataSource, FunctionConfig, LearnConfig, Objective, SelectionConfig};
 use self::select::{Candidate, Choice, compare};
-use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
+use crate::counts::{CountsFunction, CountsModel, GraphSpec};
 use crate::cut::{CutConfig, Cutter};
-use crate::ranking::{
-    ExactConfig, FitReport, GatherReport, RankingConfig, TrainingSet, fit, gather, size_of,
-};
+use crate::ranking::{ExactConfig, FitReport, GatherReport, TrainingSet, fit, gather, size_of};
 use crate::signature::{MixedDomains, Signature};
 use crate::teamwork::for_all;
 
@@ -309,6 +307,9 @@ fn candidates(
         quiet: function.quiet,
         seed,
     };
+    // The given problems, not their small parts, tell which relations are dense.
+    let tasks: Vec<&Task> = tasks.iter().map(AsRef::as_ref).collect();
+    let drawn = GraphSpec::of_tasks(&tasks, rounds, function.second_head);
     let mut plans = vec![plain];
     if config.selection.candidates {
         let Examples { walked, cuts, .. } = examples;
@@ -329,9 +330,7 @@ fn candidates(
             samples: data.samples * 3,
             ..plain
         });
-        let refs: Vec<&Task> = tasks.iter().map(AsRef::as_ref).collect();
-        let has_relations = !GraphSpec::of_tasks(&refs, rounds, true).deep.is_empty();
-        if rounds == 2 && function.second_head && !function.quiet && has_relations {
+        if rounds == 2 && !function.quiet && !drawn.deep.is_empty() {
             let quiet = Plan {
                 name: "quiet relations",
                 quiet: true,
@@ -359,7 +358,14 @@ fn candidates(
         let sets = [&examples.walked, &examples.cuts];
         let sets = if plan.cuts { &sets[..] } else { &sets[..1] };
         let set = TrainingSet::with_samples(sets, plan.samples);
-        let (fitted, fit) = fit_one(tasks, &set, &plan, function, ranking);
+        let mut spec = GraphSpec {
+            rounds: plan.rounds,
+            ..drawn.clone()
+        };
+        if plan.quiet {
+            spec = spec.quiet(&tasks);
+        }
+        let (fitted, fit) = fit(&set, &spec, function, ranking, plan.seed);
         tell(&LearnProgress::Fitted {
             name: plan.name.to_owned(),
             fit: fit.clone(),
@@ -390,20 +396,4 @@ fn candidates(
     // Of two that do equally well the first is kept: both heads before one.
     candidates.sort_by_key(|candidate| candidate.name.contains(", "));
     candidates
-}
-
-fn fit_one(
-    tasks: &[Arc<Task>],
-    set: &TrainingSet,
-    plan: &Plan,
-    function: &CountsConfig,
-    ranking: &RankingConfig,
-) -> (CountsFunction, FitReport) {
-    // The given problems, not their small parts, tell which relations are dense.
-    let tasks: Vec<&Task> = tasks.iter().map(AsRef::as_ref).collect();
-    let mut spec = GraphSpec::of_tasks(&tasks, plan.rounds, function.second_head);
-    if plan.quiet {
-        spec = spec.quiet();
-    }
-    fit(set, &spec, function, ranking, plan.seed)
 }

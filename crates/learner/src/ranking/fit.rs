@@ -199,8 +199,10 @@ impl<'a> Learner<'a> {
         config: &'a RankingConfig,
         without_late_statics: bool,
     ) -> Self {
-        let late = features.is_late_static.iter();
-        let takes_part: Vec<bool> = late.map(|&late| !(late && without_late_statics)).collect();
+        let kinds = features.is_late_static.iter().zip(&features.is_of_hub);
+        let takes_part: Vec<bool> = kinds
+            .map(|(&late, &of_hub)| !(of_hub || late && without_late_statics))
+            .collect();
         let traps = features.is_trap.iter().zip(&takes_part);
         let first = traps.map(|(&trap, &takes_part)| match trap && takes_part {
             true => config.trap,

@@ -16,6 +16,8 @@ pub(super) struct Features {
     pub(super) colours: Vec<u64>,
     /// Whether a feature is of a static relation past the first round.
     pub(super) is_late_static: Vec<bool>,
+    /// Whether a feature is of a hub, and has no weight.
+    pub(super) is_of_hub: Vec<bool>,
     /// Whether a feature is seen in dead ends only.
     pub(super) is_trap: Vec<bool>,
     /// How each colour was made, and before it what it was made of.
@@ -40,6 +42,7 @@ impl Features {
         self.ids.insert(colour, id);
         self.colours.push(colour);
         self.is_late_static.push(counter.is_late_static(node));
+        self.is_of_hub.push(counter.is_of_hub(node));
         self.makings.push(counter.making(node));
         Some(id)
     }

@@ -7,6 +7,11 @@
 //! base. So one thing moves while the others stay, and a hollow costs no more states than there are
 //! propositions. The first state that scores less than the base becomes the base.
 //!
+//! Some ways out need two things of one object at once: a robot must be at the wall *and* hold the
+//! other colour. Where width 1 finds nothing, the descent begins at its base again and also takes
+//! steps that make two things true together for the first time, if they are of one object and both
+//! were false in the base. (Pairs of two objects, places of two robots, are what it must not try.)
+//!
 //! Where there is none, the base was the bottom of a hollow. The next base is then the state of
 //! least score among all that left fewer goals open than the base from which they were met: such a
 //! state is progress even if the score does not say so, and the score says which of them are not
@@ -16,8 +21,9 @@
 //! (Iterated width of Lipovetzky and Geffner, with a learned score beside the count of goals.)
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
+use super::changes::Changes;
 use super::queue::Waiting;
 use crate::registry::StateId;
 use crate::task::{ActionId, PropId, Task};
@@ -25,9 +31,13 @@ use crate::task::{ActionId, PropId, Task};
 /// Steps kept for later bases at the most: memory is for all.
 const MOST_NEARER: usize = 1 << 18;
 
+/// With pairs, a descent looks at so many states a proposition at the most.
+const LOOKS: usize = 4;
+
 /// What a descent is to beat.
 #[derive(Clone, Copy, Debug)]
 struct Base {
+    id: StateId,
     score: i64,
     open_goals: usize,
 }
@@ -37,17 +47,24 @@ struct Base {
 pub(super) struct Descent {
     /// `None` where it is over.
     base: Option<Base>,
+    base_state: Vec<u32>,
     /// By proposition: the number of the last base since which it was true.
     seen: Vec<u32>,
     /// The number of the base.
     number: u32,
+    /// Pairs seen together since the base, once single propositions have not been enough.
+    pairs: Option<HashSet<(PropId, PropId)>>,
+    /// States that may still be looked at with pairs.
+    looks_left: usize,
+    /// What is true in the state being expanded and was not in the base.
+    moved: Vec<PropId>,
     queue: VecDeque<Waiting>,
     /// Steps from the state being expanded that score less than the base.
     pub(super) better: Vec<(i64, ActionId)>,
     /// Steps that leave fewer goals open than their base: score, arrival, step.
     nearer: BinaryHeap<Reverse<(i64, u64, Waiting)>>,
     arrivals: u64,
-    words: Vec<u32>,
+    changes: Changes,
     props: Vec<PropId>,
 }
 
@@ -55,13 +72,17 @@ impl Descent {
     pub(super) fn new(task: &Task) -> Self {
         Self {
             base: None,
+            base_state: Vec::new(),
             seen: vec![0; task.propositions().len()],
             number: 0,
+            pairs: None,
+            looks_left: 0,
+            moved: Vec::new(),
             queue: VecDeque::new(),
             better: Vec::new(),
             nearer: BinaryHeap::new(),
             arrivals: 0,
-            words: Vec::new(),
+            changes: Changes::default(),
             props: Vec::new(),
         }
     }
@@ -73,25 +94,48 @@ impl Descent {
 
     /// Takes a state for its base; the goals it leaves open.
     pub(super) fn begin(&mut self, task: &Task, id: StateId, state: &[u32], score: i64) -> usize {
+        let open_goals = task.open_goals(state);
+        self.base = Some(Base {
+            id,
+            score,
+            open_goals,
+        });
+        self.base_state.clear();
+        self.base_state.extend_from_slice(state);
+        self.pairs = None;
+        self.start(task, id);
+        open_goals
+    }
+
+    /// Begins at the base, with nothing seen but what is true there.
+    fn start(&mut self, task: &Task, base: StateId) {
         if self.number == u32::MAX {
             self.seen.fill(0);
             self.number = 0;
         }
         self.number += 1;
-        let open_goals = task.open_goals(state);
-        self.base = Some(Base { score, open_goals });
         self.queue.clear();
-        self.queue.push_back(Waiting::rest_of(id, 0));
+        self.queue.push_back(Waiting::rest_of(base, 0));
         self.props.clear();
-        task.encoding().unpack(state, &mut self.props);
+        task.encoding().unpack(&self.base_state, &mut self.props);
         for prop in &self.props {
             self.seen[prop.index()] = self.number;
         }
-        open_goals
     }
 
     /// The next step to look at.
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
+    pub(super) fn pop(&mut self, task: &Task) -> Option<Waiting> {
+        let base = self.base?;
+        if self.pairs.is_some() {
+            self.looks_left = self.looks_left.checked_sub(1)?;
+            return self.queue.pop_front();
+        }
+        if let Some(step) = self.queue.pop_front() {
+            return Some(step);
+        }
+        self.pairs = Some(HashSet::new());
+        self.looks_left = LOOKS * self.seen.len();
+        self.start(task, base.id);
         self.queue.pop_front()
     }
 
@@ -103,6 +147,21 @@ impl Descent {
             return None;
         };
         Some((score, step))
+    }
+
+    /// Says which state the next steps are from.
+    pub(super) fn enter(&mut self, task: &Task, state: &[u32]) {
+        self.moved.clear();
+        if self.pairs.is_some() {
+            self.props.clear();
+            let encoding = task.encoding();
+            encoding.difference(&self.base_state, state, &mut self.props);
+            let moved = self
+                .props
+                .iter()
+                .filter(|prop| encoding.holds(**prop, state));
+            self.moved.extend(moved);
+        }
     }
 
     /// Looks at a step from a state, with the score and the open goals of where it leads: it may be
@@ -129,31 +188,29 @@ impl Descent {
         }
     }
 
-    /// Marks what a step makes true; whether one of it was not true since the base.
+    /// Marks what a step makes true; whether one of it is new.
     fn is_new(&mut self, task: &Task, state: &[u32], action: ActionId) -> bool {
-        let encoding = task.encoding();
+        self.changes.list(task, state, action);
+        let Changes { added, removed, .. } = &self.changes;
         let mut is_new = false;
-        let mut note = |prop: PropId| {
-            let seen = &mut self.seen[prop.index()];
-            is_new |= *seen != self.number;
-            *seen = self.number;
-        };
-        if task.is_strips() {
-            task.add(action).iter().for_each(|&prop| note(prop));
-        } else {
-            // What conditional effects and axioms do depends on the state.
-            self.words.clear();
-            self.words.extend_from_slice(state);
-            task.apply(action, &mut self.words);
-            self.props.clear();
-            encoding.difference(state, &self.words, &mut self.props);
-            let words = &self.words;
-            let added = self
-                .props
-                .iter()
-                .filter(|prop| encoding.holds(**prop, words));
-            added.for_each(|&prop| note(prop));
+        for (place, prop) in added.iter().enumerate() {
+            is_new |= std::mem::replace(&mut self.seen[prop.index()], self.number) != self.number;
+            let Some(pairs) = &mut self.pairs else {
+                continue;
+            };
+            let stayed = self.moved.iter().filter(|other| !removed.contains(other));
+            for other in stayed.chain(&added[..place]) {
+                if share_object(task, *prop, *other) {
+                    is_new |= pairs.insert((*prop.min(other), *prop.max(other)));
+                }
+            }
         }
         is_new
     }
+}
+
+/// Whether two propositions say something of the same object.
+fn share_object(task: &Task, one: PropId, other: PropId) -> bool {
+    let [one, other] = [one, other].map(|prop| &task.propositions()[prop.index()].atom.arguments);
+    one.iter().any(|object| other.contains(object))
 }

@@ -7,6 +7,7 @@
 
 mod astar;
 mod bounded;
+mod changes;
 mod deferred;
 mod descent;
 mod gbfls;

@@ -14,6 +14,7 @@ use std::collections::{BinaryHeap, HashMap};
 use crate::registry::StateId;
 use crate::task::{ActionId, PropId, Task};
 
+use super::changes::Changes;
 use super::queue::Waiting;
 
 /// The worker gives up when its tables take more: it is one of several, and memory is for all.
@@ -65,8 +66,7 @@ pub(super) struct Novelty {
     place: Vec<u32>,
     loaded: u32,
     /// What a step changes.
-    added: Vec<PropId>,
-    words: Vec<u32>,
+    changes: Changes,
     props: Vec<PropId>,
 }
 
@@ -88,8 +88,7 @@ impl Novelty {
             seen: HashMap::new(),
             place: vec![NONE; count],
             loaded: NONE,
-            added: Vec::new(),
-            words: Vec::new(),
+            changes: Changes::default(),
             props: Vec::new(),
         }
     }
@@ -219,7 +218,7 @@ impl Novelty {
         action: ActionId,
     ) -> bool {
         let known = *self.known.last().expect("a state was entered");
-        let goals_left = self.changes(task, state, action, known.goals_left);
+        let goals_left = self.goals_left(task, state, action, known.goals_left);
         if goals_left == 0 {
             return true;
         }
@@ -228,7 +227,7 @@ impl Novelty {
             // There will be a new relaxed plan, of which nothing is reached yet.
             reached = 0;
         } else {
-            for prop in &self.added {
+            for prop in &self.changes.added {
                 let place = self.place[prop.index()];
                 if place != NONE {
                     let place = place as usize;
@@ -239,7 +238,7 @@ impl Novelty {
         }
         let table = seen_at(&mut self.seen, goals_left, reached, self.place.len());
         let mut novel = false;
-        for &prop in &self.added {
+        for &prop in &self.changes.added {
             novel |= mark(table, prop);
         }
         if novel {
@@ -258,37 +257,14 @@ impl Novelty {
         false
     }
 
-    /// Lists what a step makes true; the goals that are left after it.
-    fn changes(&mut self, task: &Task, state: &[u32], action: ActionId, goals_left: u32) -> u32 {
-        let encoding = task.encoding();
-        self.added.clear();
-        let mut left = goals_left;
-        if task.is_strips() {
-            let new = task.add(action).iter().copied();
-            self.added
-                .extend(new.filter(|&prop| !encoding.holds(prop, state)));
-            for prop in task.del(action) {
-                let lost = self.is_goal[prop.index()]
-                    && encoding.holds(*prop, state)
-                    && task.add(action).binary_search(prop).is_err();
-                left += u32::from(lost);
-            }
-        } else {
-            self.words.clear();
-            self.words.extend_from_slice(state);
-            task.apply(action, &mut self.words);
-            self.props.clear();
-            encoding.difference(state, &self.words, &mut self.props);
-            for &prop in &self.props {
-                if encoding.holds(prop, &self.words) {
-                    self.added.push(prop);
-                } else {
-                    left += u32::from(self.is_goal[prop.index()]);
-                }
-            }
-        }
-        let won = self.added.iter().filter(|prop| self.is_goal[prop.index()]);
-        left - won.count() as u32
+    /// Lists what a step changes; the goals that are left after it.
+    fn goals_left(&mut self, task: &Task, state: &[u32], action: ActionId, before: u32) -> u32 {
+        self.changes.list(task, state, action);
+        let goals = |props: &[PropId]| {
+            let goals = props.iter().filter(|prop| self.is_goal[prop.index()]);
+            goals.count() as u32
+        };
+        before + goals(&self.changes.removed) - goals(&self.changes.added)
     }
 
     /// Steps that wait.
