@@ -41,6 +41,20 @@ impl Rows {
         let _ = writeln!(self.0, "{name:<18} {value}");
     }
 
+    /// Format, version and domain.
+    fn origin(&mut self, format: u32, revision: &str, signature: &Signature) {
+        self.row("format", format);
+        self.row("trained by homing", revision);
+        self.signature(signature);
+    }
+
+    /// All rows, then the settings.
+    fn configured(mut self, config: &impl serde::Serialize) -> anyhow::Result<String> {
+        let _ = writeln!(self.0, "\n# configuration");
+        self.0.push_str(&toml::to_string(config)?);
+        Ok(self.0)
+    }
+
     fn signature(&mut self, signature: &Signature) {
         let shapes = |list: &[(String, usize)]| {
             let names: Vec<String> = list.iter().map(|(name, n)| format!("{name}/{n}")).collect();
@@ -76,13 +90,8 @@ fn of_network(model: &Model) -> anyhow::Result<String> {
     rows.row("problems", header.summary.problems);
     rows.row("last loss", format!("{:.6}", header.summary.loss));
     rows.row("parameters", model.parameters.len());
-    rows.row("format", header.format_version);
-    rows.row("trained by homing", &header.revision);
-    rows.signature(&header.signature);
-    let Rows(mut text) = rows;
-    let _ = writeln!(text, "\n# configuration");
-    text.push_str(&toml::to_string(&header.config)?);
-    Ok(text)
+    rows.origin(header.format_version, &header.revision, &header.signature);
+    rows.configured(&header.config)
 }
 
 fn of_gnn(model: &GnnModel) -> anyhow::Result<String> {
@@ -100,13 +109,8 @@ fn of_gnn(model: &GnnModel) -> anyhow::Result<String> {
     rows.row("steps", summary.steps);
     rows.row("updates", summary.updates);
     rows.row("parameters", model.parameters.len());
-    rows.row("format", header.format_version);
-    rows.row("trained by homing", &header.revision);
-    rows.signature(&header.signature);
-    let Rows(mut text) = rows;
-    let _ = writeln!(text, "\n# configuration");
-    text.push_str(&toml::to_string(&header.config)?);
-    Ok(text)
+    rows.origin(header.format_version, &header.revision, &header.signature);
+    rows.configured(&header.config)
 }
 
 fn of_hypergraph(model: &HgnModel) -> anyhow::Result<String> {
@@ -132,14 +136,9 @@ fn of_hypergraph(model: &HgnModel) -> anyhow::Result<String> {
             report.labels.samples, report.labels.solved, report.labels.longest
         ),
     );
-    rows.row("format", header.format_version);
-    rows.row("trained by homing", &header.revision);
-    rows.signature(&header.signature);
-    let Rows(mut text) = rows;
-    let _ = writeln!(text, "\n# folds\n{}", folds(report));
-    let _ = writeln!(text, "# configuration");
-    text.push_str(&toml::to_string(&header.config)?);
-    Ok(text)
+    rows.origin(header.format_version, &header.revision, &header.signature);
+    let _ = write!(rows.0, "\n# folds\n{}", folds(report));
+    rows.configured(&header.config)
 }
 
 /// A line for each fold.
@@ -184,18 +183,15 @@ fn of_counts(model: &CountsModel, features: usize) -> anyhow::Result<String> {
     }
     rows.row("pairs", report.fit.pairs);
     rows.row("trained on", candidates::data(report));
-    rows.row("format", header.format_version);
-    rows.row("trained by homing", &header.revision);
-    rows.signature(&header.signature);
-    let Rows(mut text) = rows;
+    rows.origin(header.format_version, &header.revision, &header.signature);
     let _ = writeln!(
-        text,
+        rows.0,
         "\n# candidates, compared on the {} largest problems\n{}",
         report.held_out,
         candidates::table(report)
     );
     let _ = writeln!(
-        text,
+        rows.0,
         "# features that weigh most; less is better, so a search strives for those below 0"
     );
     for feature in model.features_in_words(features) {
@@ -204,11 +200,9 @@ fn of_counts(model: &CountsModel, features: usize) -> anyhow::Result<String> {
             .iter()
             .map(|w| format!("{w:>8.3}"))
             .collect();
-        let _ = writeln!(text, "{}  {}", weights.join(" "), feature.text);
+        let _ = writeln!(rows.0, "{}  {}", weights.join(" "), feature.text);
     }
-    let _ = writeln!(text, "\n# configuration");
-    text.push_str(&toml::to_string(&header.config)?);
-    Ok(text)
+    rows.configured(&header.config)
 }
 
 /// The models that ship.

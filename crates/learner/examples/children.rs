@@ -3,46 +3,20 @@
 //! `children DOMAIN PROBLEM...`: weights are random, for all colours met on a random walk; so every
 //! look-up that can succeed does.
 
+#[path = "common/load.rs"]
+mod load;
+#[path = "common/walk.rs"]
+mod walk;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use homing_learner::{CountsFunction, FeatureCounter, GraphSpec};
 use homing_nlm::SplitMix64;
-use homing_pddl::{Source, read_problem};
 use homing_planner::heuristic::Ff;
 use homing_planner::search::SuccessorScorer;
-use homing_planner::{ActionId, Costs, Heuristic, States, SuccessorGenerator, Task, ground};
-
-fn load(domain: &str, problem: &str) -> Task {
-    let read = |path: &str| {
-        let text = std::fs::read(path).unwrap_or_else(|e| panic!("{path}: {e}"));
-        Source::new(path, text)
-    };
-    let (problem, messages) = read_problem(&read(domain), &read(problem));
-    let problem = problem.unwrap_or_else(|| panic!("{messages}"));
-    ground(&std::sync::Arc::new(problem), &mut ()).expect("a task")
-}
-
-/// Parents along a random walk, each with its applicable actions.
-fn walk(task: &Task, states: usize) -> Vec<(Vec<u32>, Vec<ActionId>)> {
-    let generator = SuccessorGenerator::new(task);
-    let mut random = SplitMix64::new(1);
-    let mut state = task.initial_state();
-    let mut met = Vec::new();
-    while met.len() < states {
-        let mut actions = Vec::new();
-        generator.applicable(&state, &mut actions);
-        if actions.is_empty() {
-            state = task.initial_state();
-            continue;
-        }
-        let action = actions[random.below(actions.len())];
-        met.push((state.clone(), actions));
-        task.apply(action, &mut state);
-    }
-    met
-}
+use homing_planner::{ActionId, Costs, Heuristic, States, Task};
 
 fn measure(
     scorer: &mut dyn SuccessorScorer,
@@ -93,8 +67,8 @@ fn measure_ff(task: &Task, walk: &[(Vec<u32>, Vec<ActionId>)], least: Duration) 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     for problem in &arguments[1..] {
-        let task = load(&arguments[0], problem);
-        let walk = walk(&task, 300);
+        let task = load::load(&arguments[0], problem);
+        let walk: Vec<_> = walk::walk(&task).take(300).collect();
         let spec = GraphSpec::of_tasks(&[&task], 2, true);
         let mut counter = FeatureCounter::new(&task, &spec);
         let colours: BTreeSet<u64> = walk

@@ -6,47 +6,18 @@
 //! colour and how often it occurs; and microseconds of CPU time a state for counting from scratch
 //! (`count`), for the score from scratch (`score`) and for the score by difference (`difference`).
 
+#[path = "common/clock.rs"]
+mod clock;
+#[path = "common/load.rs"]
+mod load;
+#[path = "common/walk.rs"]
+mod walk;
+
 use std::collections::HashSet;
 
 use homing_learner::{CountsFunction, FeatureCounter, GraphSpec};
 use homing_nlm::SplitMix64;
-use homing_pddl::{Source, read_problem};
-use homing_planner::{ActionId, SuccessorGenerator, Task, ground};
-
-fn load(domain: &str, problem: &str) -> Task {
-    let read = |path: &str| {
-        let text = std::fs::read(path).unwrap_or_else(|e| panic!("{path}: {e}"));
-        Source::new(path, text)
-    };
-    let (problem, messages) = read_problem(&read(domain), &read(problem));
-    let problem = problem.unwrap_or_else(|| panic!("{messages}"));
-    ground(&std::sync::Arc::new(problem), &mut ()).expect("a task")
-}
-
-/// Different states along a random walk, each with its applicable actions.
-fn walk(task: &Task, states: usize) -> Vec<(Vec<u32>, Vec<ActionId>)> {
-    let generator = SuccessorGenerator::new(task);
-    let mut random = SplitMix64::new(1);
-    let mut state = task.initial_state();
-    let (mut met, mut seen) = (Vec::new(), HashSet::new());
-    for _ in 0..100 * states {
-        if met.len() == states {
-            break;
-        }
-        let mut actions = Vec::new();
-        generator.applicable(&state, &mut actions);
-        if actions.is_empty() {
-            state = task.initial_state();
-            continue;
-        }
-        let action = actions[random.below(actions.len())];
-        if seen.insert(state.clone()) {
-            met.push((state.clone(), actions));
-        }
-        task.apply(action, &mut state);
-    }
-    met
-}
+use homing_planner::{ActionId, Task};
 
 /// The atoms that hold, as `on a b`; what stands for a part of a condition is left out.
 fn atoms(task: &Task, state: &[u32]) -> Vec<String> {
@@ -71,22 +42,18 @@ fn atoms(task: &Task, state: &[u32]) -> Vec<String> {
     shown
 }
 
-/// Nanoseconds that this process has had a core, by the kernel's count.
-fn cpu_nanoseconds() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/schedstat").expect("Linux");
-    let first = text.split_whitespace().next().expect("a number");
-    first.parse().expect("a number")
-}
-
 /// Microseconds of CPU time that one of `count` takes; `work` is done again and again for a second.
 fn microseconds(count: usize, mut work: impl FnMut()) -> f64 {
-    let (begin, mut times, mut spent) = (cpu_nanoseconds(), 0, 0);
-    while spent < 1_000_000_000 {
-        work();
-        times += 1;
-        spent = cpu_nanoseconds() - begin;
-    }
-    spent as f64 / 1000.0 / (times * count.max(1)) as f64
+    1e6 * clock::mean_over(1.0, &mut work) / count.max(1) as f64
+}
+
+/// Different states along a random walk, each with its applicable actions.
+fn different(task: &Task, states: usize) -> Vec<(Vec<u32>, Vec<ActionId>)> {
+    let mut seen = HashSet::new();
+    let new = walk::walk(task).take(100 * states);
+    new.filter(|(state, _)| seen.insert(state.clone()))
+        .take(states)
+        .collect()
 }
 
 #[allow(clippy::print_stdout)]
@@ -99,8 +66,8 @@ fn main() {
         states.parse().expect("a number"),
         rounds.parse().expect("a number"),
     );
-    let task = load(domain, problem);
-    let walk = walk(&task, states);
+    let task = load::load(domain, problem);
+    let walk = different(&task, states);
     let spec = GraphSpec::of_tasks(&[&task], rounds, false);
     let mut counter = FeatureCounter::new(&task, &spec);
     let counts: Vec<Vec<(u64, u32)>> = walk.iter().map(|(s, _)| counter.count(s)).collect();

@@ -5,35 +5,20 @@
 // What it measures is what it prints.
 #![allow(clippy::print_stdout)]
 
-use std::sync::Arc;
+#[path = "common/clock.rs"]
+mod clock;
+#[path = "common/load.rs"]
+mod load;
 
 use homing_learner::gnn_probe::Probe;
 use homing_learner::{Compute, GnnConfig, GnnTrainer};
-use homing_pddl::{Source, read_problem};
-use homing_planner::{Task, ground};
-
-/// Seconds that this thread has run so far, whatever else the machine does; of Linux.
-fn cpu_seconds() -> f64 {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    let first = times.split_whitespace().next().expect("three numbers");
-    first.parse::<f64>().expect("nanoseconds") / 1e9
-}
+use homing_planner::Task;
 
 /// Seconds of one run: the least of five means over runs that take long enough for the clock, which
 /// moves on with the scheduler's ticks.
 fn best(mut work: impl FnMut()) -> f64 {
-    const LONG_ENOUGH: f64 = 0.2;
-    let mut best = f64::INFINITY;
-    for _ in 0..5 {
-        let start = cpu_seconds();
-        let mut runs = 0;
-        while cpu_seconds() - start < LONG_ENOUGH {
-            work();
-            runs += 1;
-        }
-        best = best.min((cpu_seconds() - start) / f64::from(runs));
-    }
-    best
+    let means = (0..5).map(|_| clock::mean_over(0.2, &mut work));
+    means.fold(f64::INFINITY, f64::min)
 }
 
 fn main() {
@@ -41,15 +26,9 @@ fn main() {
     let [domain, width, steps, out, problems @ ..] = arguments.as_slice() else {
         panic!("gnn_peer DOMAIN WIDTH STEPS OUT PROBLEM...");
     };
-    let read = |path: &String| Source::new(path, std::fs::read(path).expect("a file"));
-    let domain = read(domain);
     let tasks: Vec<Task> = problems
         .iter()
-        .map(|path| {
-            let (problem, messages) = read_problem(&domain, &read(path));
-            let problem = problem.unwrap_or_else(|| panic!("{messages}"));
-            ground(&Arc::new(problem), &mut ()).expect("it has a plan")
-        })
+        .map(|path| load::load(domain, path))
         .collect();
     let steps: usize = steps.parse().expect("a number");
     let config = GnnConfig {

@@ -5,11 +5,11 @@
 // What it does is what it prints.
 #![allow(clippy::print_stdout)]
 
-use std::sync::Arc;
+#[path = "common/load.rs"]
+mod load;
 
 use homing_learner::{Compute, GnnConfig, GnnTrainer};
-use homing_pddl::{Source, read_problem};
-use homing_planner::{Task, ground};
+use homing_planner::Task;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,15 +26,9 @@ fn main() {
     else {
         panic!("gnn_train OUT ITERATIONS EPISODES UPDATES RATE WIDTH DOMAIN PROBLEM...");
     };
-    let read = |path: &String| Source::new(path, std::fs::read(path).expect("a file"));
-    let domain = read(domain);
     let tasks: Vec<Task> = problems
         .iter()
-        .map(|path| {
-            let (problem, messages) = read_problem(&domain, &read(path));
-            let problem = problem.unwrap_or_else(|| panic!("{messages}"));
-            ground(&Arc::new(problem), &mut ()).expect("it can be grounded")
-        })
+        .map(|path| load::load(domain, path))
         .collect();
     let number = |text: &String| text.parse::<usize>().expect("a number");
     let config = GnnConfig {

@@ -3,34 +3,21 @@
 //!
 //!     cargo run --release -p homing-learner --example hgn_step -- DOMAIN PROBLEM OUT.json
 
+#[path = "common/clock.rs"]
+mod clock;
+#[path = "common/load.rs"]
+mod load;
+
 use std::error::Error;
-use std::path::Path;
 use std::sync::Arc;
 
 use homing_learner::{HgnConfig, HgnProbe, Simd};
-use homing_pddl::{Source, read_problem};
-use homing_planner::ground;
-
-/// CPU seconds of this thread.
-fn cpu() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
-    nanoseconds.unwrap_or(0.0_f64) / 1e9
-}
 
 /// The least of five times, each the mean of as many calls as take a fifth of a second.
 fn time(mut call: impl FnMut()) -> f64 {
     call();
-    let mut least = f64::INFINITY;
-    for _ in 0..5 {
-        let (start, mut calls) = (cpu(), 0);
-        while cpu() - start < 0.2 {
-            call();
-            calls += 1;
-        }
-        least = least.min((cpu() - start) / f64::from(calls));
-    }
-    least
+    let means = (0..5).map(|_| clock::mean_over(0.2, &mut call));
+    means.fold(f64::INFINITY, f64::min)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -38,12 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [domain, problem, out] = &arguments[..] else {
         return Err("usage: hgn_step DOMAIN PROBLEM OUT.json".into());
     };
-    let source = |path: &str| -> std::io::Result<Arc<Source>> {
-        Ok(Source::new(path, std::fs::read(Path::new(path))?))
-    };
-    let (problem, messages) = read_problem(&source(domain)?, &source(problem)?);
-    let problem = problem.ok_or_else(|| messages.to_string())?;
-    let task = Arc::new(ground(&Arc::new(problem), &mut ())?);
+    let task = Arc::new(load::load(domain, problem));
     // A start whose output is above 0, so that gradients are.
     let mut seed = 0;
     let mut probe = loop {

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use homing_tape::{Layout, Named};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::model::{FORMAT_VERSION, ModelError, from_bytes};
@@ -29,6 +31,14 @@ fn broken(error: &safetensors::SafeTensorError) -> ModelError {
     ModelError::Broken(error.to_string())
 }
 
+fn bad_header(error: &serde_json::Error) -> ModelError {
+    ModelError::BadHeader(error.to_string())
+}
+
+fn header_text(header: &impl Serialize) -> Result<String, ModelError> {
+    serde_json::to_string(header).map_err(|error| bad_header(&error))
+}
+
 impl<'b> Opened<'b> {
     /// Reads the frame of a file.
     pub(crate) fn new(bytes: &'b [u8]) -> Result<Self, ModelError> {
@@ -39,8 +49,7 @@ impl<'b> Opened<'b> {
             .as_ref()
             .and_then(|metadata| metadata.get(HEADER_KEY))
             .ok_or(ModelError::NoHeader)?;
-        let mut header: Value = serde_json::from_str(header)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
+        let mut header: Value = serde_json::from_str(header).map_err(|error| bad_header(&error))?;
         let sum = unseal(&mut header);
         // The version first: the rest may look different in a newer one.
         match header.get("format_version").and_then(Value::as_u64) {
@@ -82,11 +91,35 @@ impl<'b> Opened<'b> {
         }
     }
 
+    /// The header, as the kind of model has it.
+    pub(crate) fn header<H: DeserializeOwned>(&self) -> Result<H, ModelError> {
+        serde_json::from_value(self.header.clone()).map_err(|error| bad_header(&error))
+    }
+
+    /// The weights of a network, one array for each of its matrices.
+    pub(crate) fn weights(&self, layout: &Layout) -> Result<Vec<f32>, ModelError> {
+        let mut weights = vec![0.0; layout.len()];
+        for named in layout.named() {
+            let shape = [named.matrix.rows(), named.matrix.columns()];
+            let read = read_weights(&self.tensors, &named.name, &shape)?;
+            weights[named.matrix.range()].copy_from_slice(&read);
+        }
+        Ok(weights)
+    }
+
     /// Whether the checksum is that of this header and these arrays; a file without one is taken.
-    pub(crate) fn check_sum(&self, header: &str, arrays: &[&[u8]]) -> Result<(), ModelError> {
-        match &self.sum {
-            Some(sum) if !holds(sum, header, arrays.iter().copied()) => Err(ModelError::Corrupted),
-            _ => Ok(()),
+    pub(crate) fn check_sum(
+        &self,
+        header: &impl Serialize,
+        arrays: &[&[u8]],
+    ) -> Result<(), ModelError> {
+        let Some(sum) = &self.sum else {
+            return Ok(());
+        };
+        if holds(sum, &header_text(header)?, arrays.iter().copied()) {
+            Ok(())
+        } else {
+            Err(ModelError::Corrupted)
         }
     }
 }
@@ -102,7 +135,7 @@ pub(crate) struct Array<'a> {
 /// The bytes of a file. The seal covers the header and then `sealed`, in order.
 pub(crate) fn write(
     arrays: Vec<Array<'_>>,
-    header: &str,
+    header: &impl Serialize,
     sealed: &[&[u8]],
 ) -> Result<Vec<u8>, ModelError> {
     let mut tensors = Vec::with_capacity(arrays.len());
@@ -110,7 +143,7 @@ pub(crate) fn write(
         let tensor = TensorView::new(array.dtype, array.shape, array.bytes);
         tensors.push((array.name, tensor.map_err(|error| broken(&error))?));
     }
-    let header = seal(header, sealed.iter().copied());
+    let header = seal(&header_text(header)?, sealed.iter().copied());
     // One entry alone: a map has no order, and the same model gives the same bytes.
     let metadata = HashMap::from([(HEADER_KEY.to_owned(), header)]);
     safetensors::serialize(tensors, Some(metadata)).map_err(|error| broken(&error))

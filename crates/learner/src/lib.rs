@@ -13,6 +13,7 @@ mod cut;
 mod encode;
 mod encodings;
 mod exact;
+mod faults;
 mod gnn;
 mod hgn;
 mod learn;
@@ -46,8 +47,8 @@ pub use exact::{Distance, ExactSpace, Sample, WalkEnd, WalkLimits};
 #[doc(hidden)]
 pub use gnn::probe as gnn_probe;
 pub use gnn::{
-    GnnConfig, GnnError, GnnHeader, GnnModel, GnnSummary, GnnTrainer, GraphShape, IterationRecord,
-    Returns,
+    GnnConfig, GnnError, GnnHeader, GnnModel, GnnRollouts, GnnSummary, GnnTrainer, GraphShape,
+    IterationRecord, Returns, RolloutScore,
 };
 #[doc(hidden)]
 pub use hgn::HgnProbe;
@@ -68,7 +69,7 @@ pub use ranking::{
 };
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};
-pub use signature::{Difference, Signature};
+pub use signature::{Difference, MixedDomains, Signature};
 pub use tabular::{Solution, Tabular, TooLarge};
 pub use trainer::Trainer;
-pub use value::{AnyModel, Improvable, ValueFunction, ValueKind};
+pub use value::{AnyModel, Improvable, Label, ValueFunction, ValueKind};

@@ -235,9 +235,7 @@ impl Model {
             shape: view.shape.clone(),
             bytes: &bytes[view.range.start * 4..view.range.end * 4],
         });
-        let header = serde_json::to_string(&self.header)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
-        write(arrays.collect(), &header, &[&bytes])
+        write(arrays.collect(), &self.header, &[&bytes])
     }
 
     /// Reads a file's bytes.
@@ -248,8 +246,7 @@ impl Model {
     pub fn from_file(bytes: &[u8]) -> Result<Self, ModelError> {
         let opened = Opened::new(bytes)?;
         opened.expect_kind(ValueKind::Nlm)?;
-        let bad = |error: serde_json::Error| ModelError::BadHeader(error.to_string());
-        let header: ModelHeader = serde_json::from_value(opened.header.clone()).map_err(bad)?;
+        let header: ModelHeader = opened.header()?;
         let mut model = Self {
             header,
             parameters: Vec::new(),
@@ -261,8 +258,7 @@ impl Model {
             model.parameters[view.range.clone()].copy_from_slice(&weights);
         }
         // Last, so that what is wrong in a way that can be named is named.
-        let header = serde_json::to_string(&model.header).map_err(bad)?;
-        opened.check_sum(&header, &[&to_bytes(&model.parameters)])?;
+        opened.check_sum(&model.header, &[&to_bytes(&model.parameters)])?;
         Ok(model)
     }
 }

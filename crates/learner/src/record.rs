@@ -7,7 +7,7 @@ use homing_nlm::MAX_OBJECTS;
 
 use crate::config::ConfigProblems;
 use crate::gnn::GnnError;
-use crate::signature::{Difference, MixedDomains, show_mixed_domains};
+use crate::signature::MixedDomains;
 
 /// Why training cannot begin or go on.
 #[derive(Debug)]
@@ -15,12 +15,7 @@ pub enum TrainError {
     /// There is nothing to train on.
     NoProblems,
     /// A problem is of another domain than the first.
-    MixedDomains {
-        /// Which problem, counted from 0.
-        problem: usize,
-        /// What differs.
-        differences: Vec<Difference>,
-    },
+    MixedDomains(MixedDomains),
     /// A problem has more objects than a network can tell apart.
     TooManyObjects {
         /// Which problem, counted from 0.
@@ -49,10 +44,7 @@ pub enum TrainError {
 
 impl From<MixedDomains> for TrainError {
     fn from(mixed: MixedDomains) -> Self {
-        Self::MixedDomains {
-            problem: mixed.problem,
-            differences: mixed.differences,
-        }
+        Self::MixedDomains(mixed)
     }
 }
 
@@ -60,10 +52,7 @@ impl fmt::Display for TrainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProblems => write!(f, "there are no problems to train on"),
-            Self::MixedDomains {
-                problem,
-                differences,
-            } => show_mixed_domains(f, *problem, differences),
+            Self::MixedDomains(mixed) => write!(f, "{mixed}"),
             Self::TooManyObjects { problem, objects } => write!(
                 f,
                 "problem {} has {objects} objects; a network reads {MAX_OBJECTS} at the most",

@@ -181,23 +181,22 @@ fn none(differences: Vec<Difference>) -> Result<(), ModelError> {
     }
 }
 
-/// A problem, counted from 0, is of another domain than the first.
-pub(crate) struct MixedDomains {
-    pub(crate) problem: usize,
-    pub(crate) differences: Vec<Difference>,
+/// A problem is of another domain than the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixedDomains {
+    /// Which problem, counted from 0.
+    pub problem: usize,
+    /// What differs.
+    pub differences: Vec<Difference>,
 }
 
-/// Says that a problem, counted from 0, is of another domain than the first.
-pub(crate) fn show_mixed_domains(
-    f: &mut fmt::Formatter<'_>,
-    problem: usize,
-    differences: &[Difference],
-) -> fmt::Result {
-    let number = problem + 1;
-    write!(f, "problem {number} is of another domain than the first:")?;
-    differences
-        .iter()
-        .try_for_each(|difference| write!(f, "\n  {difference}"))
+impl fmt::Display for MixedDomains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.problem + 1;
+        write!(f, "problem {number} is of another domain than the first:")?;
+        let mut differences = self.differences.iter();
+        differences.try_for_each(|difference| write!(f, "\n  {difference}"))
+    }
 }
 
 impl fmt::Display for Difference {

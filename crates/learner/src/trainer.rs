@@ -104,15 +104,8 @@ impl<'t> Trainer<'t> {
         let tasks: Vec<&'t Task> = tasks.iter().map(Borrow::borrow).collect();
         let first = tasks.first().ok_or(TrainError::NoProblems)?;
         let domain = &first.problem().domain;
-        let signature = Signature::of(domain);
+        let signature = Signature::shared(first, tasks.iter().copied())?;
         for (problem, task) in tasks.iter().enumerate() {
-            let differences = signature.differences(&Signature::of(&task.problem().domain));
-            if !differences.is_empty() {
-                return Err(TrainError::MixedDomains {
-                    problem,
-                    differences,
-                });
-            }
             let objects = task.problem().objects.len();
             if objects > MAX_OBJECTS {
                 return Err(TrainError::TooManyObjects { problem, objects });

@@ -65,23 +65,41 @@ impl fmt::Display for ValueKind {
     }
 }
 
+/// What every header says.
+#[derive(Clone, Copy, Debug)]
+pub struct Label<'a> {
+    /// Which kind it is.
+    pub kind: ValueKind,
+    /// The name of the domain it was learnt for.
+    pub domain: &'a str,
+    /// What it expects of a domain.
+    pub signature: &'a Signature,
+}
+
 /// What was learnt for a domain.
 pub trait ValueFunction: Send + Sync {
+    /// Its kind and its domain.
+    fn label(&self) -> Label<'_>;
+
     /// Which kind it is.
-    fn kind(&self) -> ValueKind;
+    fn kind(&self) -> ValueKind {
+        self.label().kind
+    }
 
     /// The name of the domain it was learnt for.
-    fn domain(&self) -> &str;
+    fn domain(&self) -> &str {
+        self.label().domain
+    }
 
-    /// What it expects of a domain.
-    fn signature(&self) -> &Signature;
-
-    /// Whether a domain is the one it was learnt for.
+    /// Whether a domain is the one it was learnt for. Here, in the order of declarations too, which
+    /// a network's features have.
     ///
     /// # Errors
     ///
     /// With everything that differs.
-    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError>;
+    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
+        self.label().signature.check(domain)
+    }
 
     /// Prepares it for a task, to evaluate batches. The number of threads never changes a value.
     ///
@@ -161,12 +179,7 @@ impl AnyModel {
 
     /// The name of the domain that it was trained on.
     pub fn domain(&self) -> &str {
-        match self {
-            Self::Nlm(model) => &model.header.domain,
-            Self::Counts(model) => &model.header.domain,
-            Self::Gnn(model) => &model.header.domain,
-            Self::Hgn(model) => &model.header.domain,
-        }
+        self.function().label().domain
     }
 
     /// What it can do.
@@ -205,20 +218,12 @@ impl From<HgnModel> for AnyModel {
 }
 
 impl ValueFunction for Model {
-    fn kind(&self) -> ValueKind {
-        ValueKind::Nlm
-    }
-
-    fn domain(&self) -> &str {
-        &self.header.domain
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.header.signature
-    }
-
-    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
-        Self::check_domain(self, domain)
+    fn label(&self) -> Label<'_> {
+        Label {
+            kind: ValueKind::Nlm,
+            domain: &self.header.domain,
+            signature: &self.header.signature,
+        }
     }
 
     fn heuristic<'t>(
@@ -235,16 +240,12 @@ impl ValueFunction for Model {
 }
 
 impl ValueFunction for CountsModel {
-    fn kind(&self) -> ValueKind {
-        ValueKind::Counts
-    }
-
-    fn domain(&self) -> &str {
-        &self.header.domain
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.header.signature
+    fn label(&self) -> Label<'_> {
+        Label {
+            kind: self.header.kind,
+            domain: &self.header.domain,
+            signature: &self.header.signature,
+        }
     }
 
     /// Colours are made of names: the order of declarations does not matter.
@@ -277,16 +278,12 @@ impl ValueFunction for CountsModel {
 }
 
 impl ValueFunction for HgnModel {
-    fn kind(&self) -> ValueKind {
-        ValueKind::Hgn
-    }
-
-    fn domain(&self) -> &str {
-        &self.header.domain
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.header.signature
+    fn label(&self) -> Label<'_> {
+        Label {
+            kind: self.header.kind,
+            domain: &self.header.domain,
+            signature: &self.header.signature,
+        }
     }
 
     fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {

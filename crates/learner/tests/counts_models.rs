@@ -306,7 +306,7 @@ fn what_cannot_be_learnt_from_is_told() {
     let mixed = [blocks(3, 0), Arc::new(fixture("gripper").remove(0))];
     let error = try_to(&mixed, &default);
     assert!(
-        matches!(error, LearnError::MixedDomains { problem: 1, .. }),
+        matches!(&error, LearnError::MixedDomains(mixed) if mixed.problem == 1),
         "{error}"
     );
     let wrong = LearnConfig {

@@ -167,8 +167,8 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "The run")]
     pub(crate) tabular: bool,
 
-    /// nlm: keep the snapshot that solves most of the problems of a folder, not the last one; without
-    /// FOLDER, of the suite `validation`, which the eight domains of `homing generate` have
+    /// nlm, gnn: keep the snapshot that solves most of the problems of a folder, not the last one;
+    /// without FOLDER, of the suite `validation`, which the eight domains of `homing generate` have
     #[arg(
         long,
         value_name = "FOLDER",
@@ -177,7 +177,7 @@ pub(crate) struct Train {
     )]
     pub(crate) select: Option<Option<PathBuf>>,
 
-    /// nlm: steps between snapshots [default: 1000]
+    /// nlm, gnn: steps or iterations between snapshots [default: 1000 or 15]
     #[arg(long, value_name = "N", help_heading = "Selection")]
     pub(crate) select_every: Option<u64>,
 
@@ -379,18 +379,29 @@ impl Settings {
     }
 }
 
+/// What another learner has in common with the paper's network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shared {
+    pub(super) log: bool,
+    pub(super) checkpoints: bool,
+    pub(super) selection: bool,
+}
+
 impl Train {
-    /// The first option given that is of use to the paper's network only, as it is written; those of
-    /// logs and checkpoints aside, where the learner has some too.
-    pub(super) fn of_the_network(&self, has_log: bool, has_checkpoints: bool) -> Option<String> {
+    /// The first option given that is of use to the paper's network only, as it is written; those
+    /// aside of what the learner has too.
+    pub(super) fn of_the_network(&self, has: Shared) -> Option<String> {
         let others = [
-            (self.no_log && !has_log, "no_log"),
+            (self.no_log && !has.log, "no_log"),
             (
-                self.checkpoint_every.is_some() && !has_checkpoints,
+                self.checkpoint_every.is_some() && !has.checkpoints,
                 "checkpoint_every",
             ),
-            (self.select.is_some(), "select"),
-            (self.select_every.is_some(), "select_every"),
+            (self.select.is_some() && !has.selection, "select"),
+            (
+                self.select_every.is_some() && !has.selection,
+                "select_every",
+            ),
             (self.select_evaluations.is_some(), "select_evaluations"),
             (self.preset.is_some(), "preset"),
         ];

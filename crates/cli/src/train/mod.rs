@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::model::folds;
 use crate::output::{print, say};
 use crate::watch::{MEMORY, catch_interrupts_within, interrupted};
-use args::{Preset, Train};
+use args::{Preset, Shared, Train};
 use progress::Progress;
 
 pub(crate) fn run(arguments: &Train) -> anyhow::Result<Exit> {
@@ -122,12 +122,15 @@ fn named_by_domain(files: &[PathBuf], arguments: &Train) -> anyhow::Result<PathB
     Ok(path)
 }
 
+/// Iterations between snapshots of the graph network, as the program found has them.
+const GNN_SELECT_EVERY: u64 = 15;
+
 /// The files to train on, what learns, and its settings.
 fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
     let bad = |message: String| Err(Failure::because(Exit::BadInput, message));
     match arguments.learner {
         ValueKind::Counts => {
-            if let Some(option) = arguments.of_the_network(false, false) {
+            if let Some(option) = arguments.of_the_network(Shared::default()) {
                 return bad(format!(
                     "{option} is for the paper's network: add --learner nlm"
                 ));
@@ -172,20 +175,34 @@ fn learner(arguments: &Train) -> anyhow::Result<(&[PathBuf], Learner)> {
                 return bad(format!("{option} is for --learner counts"));
             }
             let heuristic = arguments.heuristic.map(|_| "--heuristic".to_owned());
-            if let Some(option) = arguments.of_the_network(true, true).or(heuristic) {
-                let kept = "keeps the network of its last iteration";
+            let shared = Shared {
+                log: true,
+                checkpoints: true,
+                selection: true,
+            };
+            if let Some(option) = arguments.of_the_network(shared).or(heuristic) {
+                let kept = "selects by walks of the policy";
                 return bad(not_for("gnn", &option, kept));
             }
             let usual = GnnTraining::default();
+            let (files, problems) = separate(arguments)?;
+            let select = problems.map(|problems| SelectConfig {
+                every: arguments.select_every.unwrap_or(GNN_SELECT_EVERY),
+                ..SelectConfig::new(problems)
+            });
             let training = GnnTraining {
                 config: gnn_configuration(arguments)?,
+                select,
                 checkpoint_every: arguments.checkpoint_every.unwrap_or(usual.checkpoint_every),
                 log: !arguments.no_log,
             };
-            Ok((&arguments.files, Learner::Gnn(Box::new(training))))
+            Ok((files, Learner::Gnn(Box::new(training))))
         }
         ValueKind::Hgn => {
-            let of_network = arguments.of_the_network(false, true);
+            let of_network = arguments.of_the_network(Shared {
+                checkpoints: true,
+                ..Shared::default()
+            });
             let of_counts = || arguments.of_counts().map(str::to_owned);
             let of_others = || of_counts().or_else(|| arguments.of_gnn());
             if let Some(option) = of_network.or_else(of_others) {

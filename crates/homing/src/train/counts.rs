@@ -3,7 +3,6 @@
 //! A run takes seconds and is bounded by counters, so nothing of it is kept on the way: one that was
 //! cut off begins again and writes the same bytes.
 
-use std::path::Path;
 use std::time::Instant;
 
 use homing_lab::layout::ModelFiles;
@@ -12,7 +11,8 @@ use homing_learner::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{TaskSession, TrainEnd, TrainRecord, expect_no_folder};
+use super::session::{TaskSession, expect_no_folder};
+use super::{TrainEnd, TrainRecord};
 use crate::error::Error;
 use crate::files::write_whole;
 use crate::observe::{LimitWatch, Notice};
@@ -79,9 +79,15 @@ impl CountsSession<'_> {
     ) -> Result<TrainEnd, Error> {
         let start = Instant::now();
         expect_no_folder(files)?;
-        if self.request.resume
-            && let Some((model, bytes)) = self.finished(&files.model, seed)
-        {
+        let of_this_run = |model| match model {
+            AnyModel::Counts(model)
+                if model.header.config == *self.training && model.header.seed == seed =>
+            {
+                Some(*model)
+            }
+            _ => None,
+        };
+        if let Some((model, bytes)) = self.finished(files, of_this_run) {
             let record = self.record(files, &model, bytes, start);
             return Ok(TrainEnd::AlreadyThere(record));
         }
@@ -113,19 +119,6 @@ impl CountsSession<'_> {
         write_whole(&files.model, &bytes)?;
         let record = self.record(files, &model, bytes.len(), start);
         Ok(TrainEnd::Trained(record))
-    }
-
-    /// The model of this run and its length, if it is there: it is written last.
-    fn finished(&self, path: &Path, seed: u64) -> Option<(CountsModel, usize)> {
-        let bytes = std::fs::read(path).ok()?;
-        match AnyModel::from_file(&bytes).ok()? {
-            AnyModel::Counts(model)
-                if model.header.config == *self.training && model.header.seed == seed =>
-            {
-                Some((*model, bytes.len()))
-            }
-            _ => None,
-        }
     }
 
     fn record(

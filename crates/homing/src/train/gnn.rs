@@ -1,21 +1,25 @@
 //! Training of the graph network by PPO: from problems to a model with a policy, with a log of its
 //! iterations and checkpoints to go on from.
 
+use std::cmp::Reverse;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
 use homing_lab::layout::ModelFiles;
 use homing_learner::{
-    AnyModel, Compute, GnnConfig, GnnModel, GnnTrainer, IterationRecord, TrainError,
+    AnyModel, Compute, GnnConfig, GnnModel, GnnRollouts, GnnTrainer, IterationRecord, TrainError,
 };
 use homing_planner::Stop;
 use serde::{Deserialize, Serialize};
 
-use super::{TaskSession, TrainEnd, TrainRecord, differences, expect_no_folder, stop_now};
+use super::select::{Judge, Score, Selection};
+use super::session::{Stepwise, TaskSession, expect_no_folder, expect_same_run};
+use super::{SelectConfig, TrainEnd, TrainRecord, TrainRequest, stop_now};
 use crate::error::Error;
 use crate::files::write_whole;
 use crate::input::read_bytes;
+use crate::observe::Observer;
 use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 /// How the graph network is trained.
@@ -24,6 +28,8 @@ use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 pub struct GnnTraining {
     /// The settings.
     pub config: GnnConfig,
+    /// How a snapshot is chosen, by walks of the policy; without it the last one is the model.
+    pub select: Option<SelectConfig>,
     /// Iterations between checkpoints; 0: one is written only when the run is stopped.
     pub checkpoint_every: u64,
     /// Whether a log is written.
@@ -34,6 +40,7 @@ impl Default for GnnTraining {
     fn default() -> Self {
         Self {
             config: GnnConfig::default(),
+            select: None,
             checkpoint_every: 10,
             log: true,
         }
@@ -79,44 +86,96 @@ pub struct GnnRecord {
     pub version: String,
 }
 
-/// A line of the log: an iteration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct IterationLine {
-    /// The iteration, counted from 1.
-    pub iteration: u64,
-    /// Episodes.
-    pub episodes: u64,
-    /// Those that came to a goal.
-    pub solved: u64,
-    /// Actions taken.
-    pub steps: u64,
-    /// Updates made.
-    pub updates: u64,
-    /// Mean of log π before − log π now at the last update.
-    pub divergence: f64,
-    /// Mean of the clipped surrogate there, with a minus.
-    pub surrogate: f64,
-    /// Mean of the squared error of V there.
-    pub value_error: f64,
+/// What runs of all seeds have in common.
+pub(super) type GnnSession<'a> = TaskSession<'a, GnnTraining>;
+
+pub(super) fn load<'a>(
+    request: &'a TrainRequest,
+    training: &'a GnnTraining,
+    observer: &'a dyn Observer,
+) -> Result<GnnSession<'a>, Error> {
+    GnnSession::load_selecting(request, training, training.select.as_ref(), observer)
 }
 
-impl From<&IterationRecord> for IterationLine {
-    fn from(record: &IterationRecord) -> Self {
-        Self {
-            iteration: record.iteration,
-            episodes: record.episodes,
-            solved: record.solved,
-            steps: record.steps,
-            updates: record.updates,
-            divergence: record.divergence,
-            surrogate: record.surrogate,
-            value_error: record.value_error,
-        }
+/// Walks that a snapshot is judged by, as the program found has them.
+const WALKS: usize = 100;
+
+/// Snapshots are judged by what their policy comes to without a search.
+struct ByWalks<'a> {
+    rollouts: GnnRollouts<'a>,
+    compute: Compute,
+}
+
+impl Judge<GnnModel> for ByWalks<'_> {
+    fn score(&self, model: &GnnModel) -> Result<Score, Error> {
+        let score = self.rollouts.score(model, WALKS, self.compute);
+        let score = score.map_err(|error| Error::Model { path: None, error })?;
+        Ok(Score {
+            solved: score.solved,
+            spent: Reverse(score.steps),
+        })
     }
 }
 
-/// What runs of all seeds have in common.
-pub(super) type GnnSession<'a> = TaskSession<'a, GnnTraining>;
+/// The choice among snapshots.
+struct Snapshots<'a> {
+    selection: Selection<GnnModel, ByWalks<'a>>,
+    /// Iterations between them.
+    every: u64,
+}
+
+/// A run, iteration by iteration.
+struct Run<'a> {
+    trainer: GnnTrainer<'a>,
+    selection: Option<Snapshots<'a>>,
+    session: &'a GnnSession<'a>,
+    gauge: MemoryGauge,
+    log: Option<Log>,
+}
+
+impl Run<'_> {
+    fn stop(&self) -> Option<Stop> {
+        stop_now(self.session.request, self.session.observer, &self.gauge)
+    }
+}
+
+impl Stepwise for Run<'_> {
+    fn steps(&self) -> u64 {
+        self.trainer.iteration()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.trainer.iteration() >= self.session.training.config.iterations
+    }
+
+    fn step(&mut self) -> Result<Option<Stop>, Error> {
+        if let Some(by) = self.stop() {
+            return Ok(Some(by));
+        }
+        let (request, observer) = (self.session.request, self.session.observer);
+        let stop = || stop_now(request, observer, &self.gauge).is_some();
+        let record = self.trainer.step_unless(&stop).map_err(Error::train)?;
+        let Some(record) = record else {
+            return Ok(Some(self.stop().unwrap_or(Stop::Interrupted)));
+        };
+        let of = self.session.training.config.iterations;
+        observer.iteration(self.trainer.seed(), &record, of);
+        if let Some(log) = &mut self.log {
+            log.write(&record)?;
+        }
+        // Before the next checkpoint: what it has behind it must not be lost to a resumed run.
+        if let Some(snapshots) = &mut self.selection
+            && record.iteration.is_multiple_of(snapshots.every)
+        {
+            snapshots.selection.consider(self.trainer.model())?;
+        }
+        Ok(None)
+    }
+
+    fn checkpoint(&self) -> Result<Vec<u8>, Error> {
+        self.trainer.checkpoint().map_err(Error::train)
+    }
+}
 
 impl GnnSession<'_> {
     pub(super) fn train(
@@ -127,53 +186,43 @@ impl GnnSession<'_> {
     ) -> Result<TrainEnd, Error> {
         let start = Instant::now();
         expect_no_folder(files)?;
-        let checkpoint = files.checkpoint();
-        let going_on = self.request.resume && checkpoint.exists();
-        if self.request.resume
-            && !going_on
-            && let Some(model) = self.finished(&files.model, seed)
-        {
+        let going_on = self.goes_on(files);
+        let config = &self.training.config;
+        let of_this_run = |model| match model {
+            AnyModel::Gnn(model) if model.header.config == *config && model.header.seed == seed => {
+                Some(*model)
+            }
+            _ => None,
+        };
+        if !going_on && let Some((model, _)) = self.finished(files, of_this_run) {
             let record = record(files, &model, start)?;
             return Ok(TrainEnd::AlreadyThere(record));
         }
-        let mut trainer = self.begin(&checkpoint, seed, compute, going_on)?;
-        let config = toml::to_string(&self.training.config).map_err(Error::bug)?;
-        write_whole(&files.config(), config.as_bytes())?;
+        let checkpoint = files.checkpoint();
+        let trainer = self.begin(&checkpoint, seed, compute, going_on)?;
+        let text = toml::to_string(config).map_err(Error::bug)?;
+        write_whole(&files.config(), text.as_bytes())?;
         if !going_on {
             // Of a run that is not gone on with: a later one must not take it up.
             let _ = std::fs::remove_file(&checkpoint);
         }
-        let mut log = self.training.log.then(|| Log::open(files, &trainer));
-        let gauge = MemoryGauge::default();
-        let stop = || stop_now(self.request, self.observer, &gauge);
-        while trainer.iteration() < self.training.config.iterations && stop().is_none() {
-            let record = trainer.step_unless(&|| stop().is_some());
-            let Some(record) = record.map_err(Error::train)? else {
-                break;
-            };
-            self.observer
-                .iteration(seed, &record, self.training.config.iterations);
-            if let Some(log) = &mut log {
-                log.write(&record)?;
-            }
-            let every = self.training.checkpoint_every;
-            if every > 0 && record.iteration.is_multiple_of(every) {
-                save(&trainer, &checkpoint)?;
-            }
+        let mut run = Run {
+            selection: self.selection(files, &trainer, compute, going_on)?,
+            log: self.training.log.then(|| Log::open(files, &trainer)),
+            trainer,
+            session: self,
+            gauge: MemoryGauge::default(),
+        };
+        if let Some(stopped) = self.go(files, self.training.checkpoint_every, &mut run)? {
+            return Ok(stopped);
         }
-        if trainer.iteration() < self.training.config.iterations {
-            self.observer.finishing();
-            save(&trainer, &checkpoint)?;
-            return Ok(TrainEnd::Stopped {
-                steps: trainer.iteration(),
-                checkpoint: Some(checkpoint),
-                by: stop().unwrap_or(Stop::Interrupted),
-            });
+        let mut model = run.trainer.model();
+        if let Some(Snapshots { mut selection, .. }) = run.selection {
+            selection.consider(model)?;
+            model = selection.best()?;
         }
-        let model = trainer.model();
-        write_whole(&files.model, &model.to_file().map_err(Error::bug)?)?;
-        // A finished run needs none.
-        let _ = std::fs::remove_file(&checkpoint);
+        self.finish(files, &model.to_file().map_err(Error::bug)?)?;
+        let _ = std::fs::remove_file(files.best());
         Ok(TrainEnd::Trained(record(files, &model, start)?))
     }
 
@@ -199,35 +248,39 @@ impl GnnSession<'_> {
         if trainer.iteration() <= config.iterations {
             trainer.set_iterations(config.iterations);
         }
-        let mut other = differences(trainer.config(), config)?;
-        if trainer.seed() != seed {
-            other.push(format!("seed ({}, not {seed})", trainer.seed()));
-        }
-        if !other.is_empty() {
-            return Err(Error::OtherSettings {
-                checkpoint: checkpoint.to_owned(),
-                differences: other,
-            });
-        }
+        let was = (trainer.config(), trainer.seed());
+        expect_same_run(checkpoint, was, (config, seed))?;
         Ok(trainer)
     }
 
-    /// The model of this run, if it is there: it is written last.
-    fn finished(&self, path: &Path, seed: u64) -> Option<GnnModel> {
-        let bytes = std::fs::read(path).ok()?;
-        match AnyModel::from_file(&bytes).ok()? {
-            AnyModel::Gnn(model)
-                if model.header.config == self.training.config && model.header.seed == seed =>
-            {
-                Some(*model)
-            }
-            _ => None,
+    /// The selection among snapshots, with the best one so far where a run goes on.
+    fn selection<'v>(
+        &'v self,
+        files: &ModelFiles,
+        trainer: &GnnTrainer<'_>,
+        compute: Compute,
+        going_on: bool,
+    ) -> Result<Option<Snapshots<'v>>, Error> {
+        let Some(validation) = &self.validation else {
+            return Ok(None);
+        };
+        let model = trainer.model();
+        validation.expect_domain_of(&model)?;
+        let rollouts = GnnRollouts::new(&validation.tasks, &model, trainer.seed());
+        let rollouts = rollouts.map_err(|error| Error::Model { path: None, error })?;
+        let mut selection = Selection::new(ByWalks { rollouts, compute }, files.best());
+        if going_on && files.best().exists() {
+            let best = GnnModel::from_file(&read_bytes(&files.best())?);
+            selection.consider(best.map_err(|error| Error::Model {
+                path: Some(files.best()),
+                error,
+            })?)?;
         }
+        Ok(Some(Snapshots {
+            selection,
+            every: validation.config.every.max(1),
+        }))
     }
-}
-
-fn save(trainer: &GnnTrainer<'_>, path: &Path) -> Result<(), Error> {
-    write_whole(path, &trainer.checkpoint().map_err(Error::train)?)
 }
 
 fn record(files: &ModelFiles, model: &GnnModel, start: Instant) -> Result<TrainRecord, Error> {
@@ -271,7 +324,7 @@ impl Log {
             _ => std::fs::read_to_string(&path).unwrap_or_default(),
         };
         let behind = |line: &&str| {
-            let line = serde_json::from_str::<IterationLine>(line);
+            let line = serde_json::from_str::<IterationRecord>(line);
             line.is_ok_and(|line| line.iteration <= trainer.iteration())
         };
         let kept = old.lines().filter(behind);
@@ -292,7 +345,7 @@ impl Log {
                 self.file.insert(file)
             }
         };
-        let line = serde_json::to_string(&IterationLine::from(record)).map_err(Error::bug)?;
+        let line = serde_json::to_string(record).map_err(Error::bug)?;
         file.write_all((line + "\n").as_bytes()).map_err(failed)
     }
 }

@@ -1,7 +1,6 @@
 //! Training a hypergraph network: from problems to a model, with a checkpoint after every so many
 //! epochs.
 
-use std::path::Path;
 use std::time::Instant;
 
 use homing_lab::layout::ModelFiles;
@@ -11,11 +10,11 @@ use homing_learner::{
 use homing_planner::Stop;
 use serde::{Deserialize, Serialize};
 
-use super::{TaskSession, TrainEnd, TrainRecord, expect_no_folder};
+use super::session::{Stepwise, TaskSession, expect_no_folder};
+use super::{TrainEnd, TrainRecord};
 use crate::error::Error;
-use crate::files::write_whole;
 use crate::input::read_bytes;
-use crate::observe::LimitWatch;
+use crate::observe::{LimitWatch, Observer};
 use crate::resources::{VERSION, cpu_seconds, peak_bytes};
 
 /// How a hypergraph network is trained.
@@ -67,6 +66,36 @@ pub struct HgnRecord {
 /// What runs of all seeds have in common.
 pub(super) type HgnSession<'a> = TaskSession<'a, HgnTraining>;
 
+/// A run, epoch by epoch.
+struct Run<'a> {
+    trainer: HgnTrainer,
+    watch: LimitWatch<'a>,
+    observer: &'a dyn Observer,
+    seed: u64,
+}
+
+impl Stepwise for Run<'_> {
+    fn steps(&self) -> u64 {
+        self.trainer.epoch() as u64
+    }
+
+    fn is_finished(&self) -> bool {
+        self.trainer.is_finished()
+    }
+
+    fn step(&mut self) -> Result<Option<Stop>, Error> {
+        match self.trainer.train_epoch(&mut self.watch) {
+            Ok(progress) => self.observer.epoch(self.seed, &progress),
+            Err(by) => return Ok(Some(by)),
+        }
+        Ok(None)
+    }
+
+    fn checkpoint(&self) -> Result<Vec<u8>, Error> {
+        self.trainer.checkpoint().map_err(Error::bug)
+    }
+}
+
 fn stopped(stop: Stop) -> bool {
     matches!(stop, Stop::Interrupted | Stop::Time | Stop::Memory)
 }
@@ -80,16 +109,19 @@ impl HgnSession<'_> {
     ) -> Result<TrainEnd, Error> {
         let start = Instant::now();
         expect_no_folder(files)?;
-        let checkpoint = files.checkpoint();
-        let going_on = self.request.resume && checkpoint.exists();
-        if self.request.resume
-            && !going_on
-            && let Some(model) = self.finished(&files.model, seed)
-        {
+        let going_on = self.goes_on(files);
+        let config = &self.training.config;
+        let of_this_run = |model| match model {
+            AnyModel::Hgn(model) if model.header.config == *config && model.header.seed == seed => {
+                Some(*model)
+            }
+            _ => None,
+        };
+        if !going_on && let Some((model, _)) = self.finished(files, of_this_run) {
             return Ok(TrainEnd::AlreadyThere(self.record(files, &model, start)));
         }
+        let checkpoint = files.checkpoint();
         let mut watch = LimitWatch::new(None, self.request.memory_limit, self.observer);
-        let config = &self.training.config;
         let begun = if going_on {
             let bytes = read_bytes(&checkpoint)?;
             HgnTrainer::resume(&self.tasks, config, seed, compute, &mut watch, &bytes)
@@ -98,7 +130,7 @@ impl HgnSession<'_> {
             let _ = std::fs::remove_file(&checkpoint);
             HgnTrainer::new(&self.tasks, config, seed, compute, &mut watch)
         };
-        let mut trainer = match begun {
+        let trainer = match begun {
             Ok(trainer) => trainer,
             // Nothing is lost: plans are found again in no time.
             Err(HgnError::Stopped(stop)) if stopped(stop) => {
@@ -110,50 +142,23 @@ impl HgnSession<'_> {
             }
             Err(error) => return Err(self.failed(error, files)),
         };
-        let save = |trainer: &HgnTrainer| -> Result<(), Error> {
-            write_whole(&checkpoint, &trainer.checkpoint().map_err(Error::bug)?)
+        let mut run = Run {
+            trainer,
+            watch,
+            observer: self.observer,
+            seed,
         };
-        while !trainer.is_finished() {
-            match trainer.train_epoch(&mut watch) {
-                Ok(progress) => self.observer.epoch(seed, &progress),
-                Err(by) => {
-                    self.observer.finishing();
-                    save(&trainer)?;
-                    return Ok(TrainEnd::Stopped {
-                        steps: trainer.epoch() as u64,
-                        checkpoint: Some(checkpoint),
-                        by,
-                    });
-                }
-            }
-            let every = self.training.checkpoint_every;
-            if every > 0 && (trainer.epoch() as u64).is_multiple_of(every) {
-                save(&trainer)?;
-            }
+        if let Some(stopped) = self.go(files, self.training.checkpoint_every, &mut run)? {
+            return Ok(stopped);
         }
-        let model = trainer.model();
-        write_whole(&files.model, &model.to_file().map_err(Error::bug)?)?;
-        // A finished run does not need it.
-        let _ = std::fs::remove_file(&checkpoint);
+        let model = run.trainer.model();
+        self.finish(files, &model.to_file().map_err(Error::bug)?)?;
         Ok(TrainEnd::Trained(self.record(files, &model, start)))
     }
 
     fn failed(&self, error: HgnError, files: &ModelFiles) -> Error {
         let checkpoint = matches!(error, HgnError::Checkpoint(_)).then(|| files.checkpoint());
         Error::Hgn { checkpoint, error }
-    }
-
-    /// The model of this run, if it is there: it is written last.
-    fn finished(&self, path: &Path, seed: u64) -> Option<HgnModel> {
-        let bytes = std::fs::read(path).ok()?;
-        match AnyModel::from_file(&bytes).ok()? {
-            AnyModel::Hgn(model)
-                if model.header.config == self.training.config && model.header.seed == seed =>
-            {
-                Some(*model)
-            }
-            _ => None,
-        }
     }
 
     fn record(&self, files: &ModelFiles, model: &HgnModel, start: Instant) -> TrainRecord {

@@ -6,6 +6,7 @@ mod gnn;
 mod hgn;
 mod log;
 mod select;
+mod session;
 mod validation;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use homing_lab::layout::ModelFiles;
 use homing_learner::{
     Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
+    ValueFunction,
 };
 use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,8 @@ use self::counts::CountsSession;
 use self::gnn::GnnSession;
 use self::hgn::HgnSession;
 use self::log::Log;
-use self::select::Selection;
+use self::select::{BySearch, Selection};
+use self::session::{expect_no_folder, expect_same_run};
 use crate::compute::{compute, simd_name};
 use crate::error::Error;
 use crate::files::{make_folder, write_whole};
@@ -36,7 +39,7 @@ use crate::observe::{LimitWatch, Notice, Observer};
 use crate::resources::{MemoryGauge, VERSION, cpu_seconds, peak_bytes};
 
 pub use self::counts::{CountsRecord, DEFAULT_BUDGET, within_budget};
-pub use self::gnn::{GnnRecord, GnnTraining, IterationLine};
+pub use self::gnn::{GnnRecord, GnnTraining};
 pub use self::hgn::{HgnRecord, HgnTraining};
 pub use self::log::{LogLine, read_log};
 pub use self::validation::SelectionProblems;
@@ -323,41 +326,6 @@ fn stop_now(request: &TrainRequest, observer: &dyn Observer, gauge: &MemoryGauge
     (gauge.resident()? > limit).then_some(Stop::Memory)
 }
 
-/// A learner that needs tasks and its settings: what runs of all seeds have in common.
-struct TaskSession<'a, T> {
-    request: &'a TrainRequest,
-    training: &'a T,
-    tasks: Vec<Arc<Task>>,
-    observer: &'a dyn Observer,
-}
-
-impl<'a, T> TaskSession<'a, T> {
-    fn load(
-        request: &'a TrainRequest,
-        training: &'a T,
-        observer: &'a dyn Observer,
-    ) -> Result<Self, Error> {
-        let LoadedTasks { tasks, .. } =
-            load_tasks(&request.files, None, request.memory_limit, observer)?;
-        Ok(Self {
-            request,
-            training,
-            tasks,
-            observer,
-        })
-    }
-}
-
-/// A model cannot be written where a folder is: known now, not when the training is done.
-fn expect_no_folder(files: &ModelFiles) -> Result<(), Error> {
-    if files.model.is_dir() {
-        return Err(Error::ModelIsFolder {
-            path: files.model.clone(),
-        });
-    }
-    Ok(())
-}
-
 /// A run of any kind, loaded.
 enum Prepared<'a> {
     Counts(CountsSession<'a>),
@@ -373,7 +341,7 @@ impl<'a> Prepared<'a> {
                 Self::Counts(CountsSession::load(request, config, observer)?)
             }
             Learner::Nlm(training) => Self::Nlm(Session::load(request, training, observer)?),
-            Learner::Gnn(training) => Self::Gnn(GnnSession::load(request, training, observer)?),
+            Learner::Gnn(training) => Self::Gnn(gnn::load(request, training, observer)?),
             Learner::Hgn(training) => Self::Hgn(HgnSession::load(request, training, observer)?),
         })
     }
@@ -529,19 +497,6 @@ pub fn raise_to_fit(
     }
 }
 
-/// The fields in which two configurations differ, as `name (one, not other)`.
-fn differences<C: Serialize>(one: &C, other: &C) -> Result<Vec<String>, Error> {
-    let (one, other) = (
-        toml::Table::try_from(one).map_err(Error::bug)?,
-        toml::Table::try_from(other).map_err(Error::bug)?,
-    );
-    let differing = one.iter().filter_map(|(name, value)| {
-        let theirs = other.get(name)?;
-        (theirs != value).then(|| format!("{name} ({value}, not {theirs})"))
-    });
-    Ok(differing.collect())
-}
-
 /// What runs of all seeds have in common.
 struct Session<'a> {
     request: &'a TrainRequest,
@@ -559,6 +514,35 @@ struct Validation<'a> {
     tasks: Vec<Arc<Task>>,
 }
 
+impl<'a> Validation<'a> {
+    fn load(
+        config: Option<&'a SelectConfig>,
+        domain: &Path,
+        tasks: &[Arc<Task>],
+        memory: Option<u64>,
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>, Error> {
+        let Some(config) = config else {
+            return Ok(None);
+        };
+        let tasks = config.problems.load(domain, tasks, memory, observer)?;
+        Ok(Some(Self { config, tasks }))
+    }
+
+    /// Known at the start, not after a thousand steps.
+    fn expect_domain_of(&self, model: &dyn ValueFunction) -> Result<(), Error> {
+        for task in &self.tasks {
+            let problem = task.problem();
+            let fits = model.check_domain(&problem.domain);
+            fits.map_err(|error| Error::Selection {
+                problem: problem.name.clone(),
+                error,
+            })?;
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Session<'a> {
     fn load(
         request: &'a TrainRequest,
@@ -569,13 +553,8 @@ impl<'a> Session<'a> {
         let LoadedTasks { domain, tasks } = load_tasks(&request.files, None, memory, observer)?;
         let mut config = training.config.clone();
         raise_to_fit(&mut config, training.may_raise, &tasks, observer);
-        let validation = match &training.select {
-            Some(config) => Some(Validation {
-                config,
-                tasks: config.problems.load(&domain, &tasks, memory, observer)?,
-            }),
-            None => None,
-        };
+        let select = training.select.as_ref();
+        let validation = Validation::load(select, &domain, &tasks, memory, observer)?;
         Ok(Self {
             request,
             training,
@@ -665,16 +644,8 @@ impl<'a> Session<'a> {
             checkpoint: matches!(error, TrainError::Checkpoint(_)).then(|| checkpoint.clone()),
             error,
         })?;
-        let mut other = differences(trainer.config(), &self.config)?;
-        if trainer.seed() != seed {
-            other.push(format!("seed ({}, not {seed})", trainer.seed()));
-        }
-        if !other.is_empty() {
-            return Err(Error::OtherSettings {
-                checkpoint,
-                differences: other,
-            });
-        }
+        let was = (trainer.config(), trainer.seed());
+        expect_same_run(&checkpoint, was, (&self.config, seed))?;
         Ok(trainer)
     }
 
@@ -683,7 +654,7 @@ impl<'a> Session<'a> {
         trainer: &mut Trainer<'_>,
         files: &ModelFiles,
         mut log: Option<&mut Log>,
-        selection: Option<&mut Selection<'_>>,
+        selection: Option<&mut Selection<Model, BySearch<'_>>>,
     ) -> Result<(), Error> {
         let record = trainer.step().map_err(Error::train)?;
         if let Some(log) = &mut log {
@@ -719,22 +690,15 @@ impl<'a> Session<'a> {
         validation: &'v Validation<'_>,
         compute: Compute,
         going_on: bool,
-    ) -> Result<Selection<'v>, Error> {
-        // Known now, not after a thousand steps.
-        for task in &validation.tasks {
-            let fits = trainer.model().check_domain(&task.problem().domain);
-            fits.map_err(|error| Error::Selection {
-                problem: task.problem().name.clone(),
-                error,
-            })?;
-        }
+    ) -> Result<Selection<Model, BySearch<'v>>, Error> {
+        validation.expect_domain_of(&trainer.model())?;
         let best = files.best();
-        let mut selection = Selection::new(
-            &validation.tasks,
-            validation.config.max_evaluations,
+        let judge = BySearch {
+            tasks: &validation.tasks,
+            max_evaluations: validation.config.max_evaluations,
             compute,
-            best.clone(),
-        );
+        };
+        let mut selection = Selection::new(judge, best.clone());
         if going_on && best.exists() {
             selection.consider(load_network(&best)?)?;
         }

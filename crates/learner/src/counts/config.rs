@@ -3,6 +3,8 @@
 use homing_planner::heuristic::HeuristicKind;
 use serde::{Deserialize, Serialize};
 
+use crate::faults::Faults;
+
 /// The settings of a function that counts colours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -47,14 +49,11 @@ impl Default for CountsConfig {
 impl CountsConfig {
     /// Everything that is wrong with it, in words.
     pub fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        if self.rounds > MAX_ROUNDS {
-            problems.push(format!("`rounds` must be at most {MAX_ROUNDS}"));
-        }
-        if self.max_features == 0 {
-            problems.push("`max_features` must be at least 1".to_owned());
-        }
-        problems
+        let mut faults = Faults::default();
+        let few = self.rounds <= MAX_ROUNDS;
+        faults.must(few, format!("`rounds` must be at most {MAX_ROUNDS}"));
+        faults.at_least_one("max_features", self.max_features as u64);
+        faults.all()
     }
 }
 

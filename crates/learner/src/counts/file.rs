@@ -107,8 +107,6 @@ impl CountsModel {
             .collect();
         let stream: Vec<u8> = stream.iter().flat_map(|n| n.to_le_bytes()).collect();
         let weights: Vec<u8> = weights.iter().flat_map(|n| n.to_le_bytes()).collect();
-        let header = serde_json::to_string(&self.header)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
         let arrays = vec![
             Array {
                 name: MAKINGS.to_owned(),
@@ -123,7 +121,7 @@ impl CountsModel {
                 bytes: &weights,
             },
         ];
-        write(arrays, &header, &[&stream, &weights])
+        write(arrays, &self.header, &[&stream, &weights])
     }
 
     /// Reads a file's bytes.
@@ -134,8 +132,7 @@ impl CountsModel {
     pub fn from_file(bytes: &[u8]) -> Result<Self, ModelError> {
         let opened = Opened::new(bytes)?;
         opened.expect_kind(ValueKind::Counts)?;
-        let bad = |error: serde_json::Error| ModelError::BadHeader(error.to_string());
-        let header: CountsHeader = serde_json::from_value(opened.header.clone()).map_err(bad)?;
+        let header: CountsHeader = opened.header()?;
         if !(1..=HEADS).contains(&header.heads) || header.main_head >= header.heads {
             return Err(ModelError::BadHeader("its heads are wrong".to_owned()));
         }
@@ -190,8 +187,7 @@ impl CountsModel {
             });
         }
         // Last, so that what is wrong in a way that can be named is named.
-        let text = serde_json::to_string(&header).map_err(bad)?;
-        opened.check_sum(&text, &[stream_bytes, weight_bytes])?;
+        opened.check_sum(&header, &[stream_bytes, weight_bytes])?;
         let function = CountsFunction::new(header.graph.clone(), header.heads, weights)
             .with_heuristics(header.heuristics.clone())
             .with_main_head(header.main_head)

@@ -3,6 +3,8 @@
 use homing_planner::Costs;
 use serde::{Deserialize, Serialize};
 
+use crate::faults::Faults;
+
 /// Settings of cutting. The defaults are the recipe; each says why.
 ///
 /// Shares are probabilities from 0 to 1. Every bound is a counter: the same task, settings and seed
@@ -145,12 +147,7 @@ const MOST_STATES: usize = 1 << 30;
 impl CutConfig {
     /// Everything that is wrong with it, in words.
     pub fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let mut must = |holds: bool, text: String| {
-            if !holds {
-                problems.push(text);
-            }
-        };
+        let mut faults = Faults::default();
         let counts = [
             ("cuts", self.cuts),
             ("tries", self.tries),
@@ -161,22 +158,19 @@ impl CutConfig {
             ("attempts", self.attempts),
         ];
         for (name, count) in counts {
-            must(count > 0, format!("`{name}` must be at least 1"));
+            faults.at_least_one(name, count as u64);
         }
         let (least, most) = self.space;
-        must(
+        faults.must(
             0 < least && least <= most && most <= MOST_STATES,
             format!(
                 "`space` must be two numbers of states from 1 to {MOST_STATES}, the less first"
             ),
         );
-        must(
-            (1..=MOST_STATES).contains(&self.space_if_few),
-            format!("`space_if_few` must be from 1 to {MOST_STATES}"),
-        );
-        must(
+        faults.within("space_if_few", self.space_if_few, 1..=MOST_STATES);
+        faults.must(
             self.spreads.iter().all(|&s| s >= 0.0 && s.is_finite()),
-            "`spreads` must not be negative".to_owned(),
+            "`spreads` must not be negative",
         );
         let shares = [
             ("doubt", self.doubt),
@@ -191,15 +185,12 @@ impl CutConfig {
             ("shorten", self.shorten),
         ];
         for (name, share) in shares {
-            must(
-                (0.0..=1.0).contains(&share),
-                format!("`{name}` must be from 0 to 1"),
-            );
+            faults.share(name, share);
         }
-        must(
+        faults.must(
             self.from_trails + self.from_plans <= 1.0,
-            "`from_trails` and `from_plans` must come to 1 at the most".to_owned(),
+            "`from_trails` and `from_plans` must come to 1 at the most",
         );
-        problems
+        faults.all()
     }
 }

@@ -62,7 +62,6 @@ impl<'t> GnnTrainer<'t> {
             summary: self.summary,
         };
         let failed = |error: &dyn std::fmt::Display| TrainError::Checkpoint(error.to_string());
-        let header = serde_json::to_string(&header).map_err(|error| failed(&error))?;
         let (first, second) = self.adam.moments();
         let bytes = [&self.parameters, first, second].map(to_bytes);
         let arrays = ARRAYS.iter().zip(&bytes).map(|(name, bytes)| Array {
@@ -89,16 +88,14 @@ impl<'t> GnnTrainer<'t> {
         opened
             .expect_kind(ValueKind::Gnn)
             .map_err(|error| broken(&error))?;
-        let header: Header =
-            serde_json::from_value(opened.header.clone()).map_err(|error| broken(&error))?;
+        let header: Header = opened.header().map_err(|error| broken(&error))?;
         let mut data = Vec::new();
         for name in ARRAYS {
             let tensor = opened.tensors.tensor(name);
             data.push(tensor.map_err(|error| broken(&error))?.data());
         }
-        let text = serde_json::to_string(&header).map_err(|error| broken(&error))?;
         opened
-            .check_sum(&text, &data)
+            .check_sum(&header, &data)
             .map_err(|error| broken(&error))?;
         let mut trainer = Self::new(tasks, header.config, header.seed, compute)?;
         if trainer.problems() != header.checkpoint_of {

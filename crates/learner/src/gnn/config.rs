@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::faults::Faults;
+
 /// What a step is worth by the end of its episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -71,46 +73,21 @@ const MAX_WIDTH: usize = 4_096;
 impl GnnConfig {
     /// Everything that is wrong with it, in words.
     pub fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let mut must = |holds: bool, text: &str| {
-            if !holds {
-                problems.push(text.to_owned());
-            }
-        };
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        must(
-            (1..=MAX_WIDTH).contains(&self.width),
-            "`width` must be from 1 to 4096",
-        );
-        must(self.episodes > 0, "`episodes` must be at least 1");
-        must(self.updates > 0, "`updates` must be at least 1");
-        must(self.batch > 0, "`batch` must be at least 1");
-        must(
-            positive(self.gamma) && self.gamma <= 1.0,
-            "`gamma` must be above 0 and at most 1",
-        );
-        must(
-            positive(self.clip.into()) && self.clip < 1.0,
-            "`clip` must be between 0 and 1",
-        );
-        must(self.entropy.is_finite(), "`entropy` must be a number");
-        must(
-            positive(self.max_divergence),
-            "`max_divergence` must be positive",
-        );
-        must(
-            positive(self.learning_rate.into()),
-            "`learning_rate` must be positive",
-        );
-        must(
-            positive(self.decay) && self.decay <= 1.0,
-            "`decay` must be above 0 and at most 1",
-        );
-        must(
-            self.l2 >= 0.0 && self.l2.is_finite(),
-            "`l2` must not be negative",
-        );
-        problems
+        let mut faults = Faults::default();
+        faults.within("width", self.width, 1..=MAX_WIDTH);
+        faults.at_least_one("episodes", self.episodes as u64);
+        faults.at_least_one("updates", self.updates as u64);
+        faults.at_least_one("batch", self.batch as u64);
+        faults.above_zero_at_most_one("gamma", self.gamma);
+        let clips = self.clip > 0.0 && self.clip < 1.0;
+        faults.must(clips, "`clip` must be between 0 and 1");
+        let finite = self.entropy.is_finite();
+        faults.must(finite, "`entropy` must be a number");
+        faults.positive("max_divergence", self.max_divergence);
+        faults.positive("learning_rate", self.learning_rate.into());
+        faults.above_zero_at_most_one("decay", self.decay);
+        faults.not_negative("l2", self.l2.into());
+        faults.all()
     }
 
     /// What each step of an episode is worth, the last step last.

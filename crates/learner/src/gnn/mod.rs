@@ -16,6 +16,7 @@ mod policy;
 mod ppo;
 #[doc(hidden)]
 pub mod probe;
+mod rollouts;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,5 @@ mod tests;
 pub use config::{GnnConfig, Returns};
 pub use model::{GnnHeader, GnnModel, GnnSummary};
 pub use ppo::{GnnTrainer, IterationRecord};
+pub use rollouts::{GnnRollouts, RolloutScore};
 pub use shape::{GnnError, GraphShape};

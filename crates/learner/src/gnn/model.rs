@@ -14,10 +14,10 @@ use super::network::Network;
 use super::policy::{GnnHeuristic, GnnPolicy};
 use super::shape::{GnnError, GraphShape};
 use crate::compute::Compute;
-use crate::container::{Opened, matrices, read_weights, write};
+use crate::container::{Opened, matrices, write};
 use crate::model::{FORMAT_VERSION, ModelError, to_bytes};
 use crate::signature::Signature;
-use crate::value::{ValueFunction, ValueKind};
+use crate::value::{Label, ValueFunction, ValueKind};
 
 /// What a run of training came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -151,9 +151,7 @@ impl GnnModel {
     pub fn to_file(&self) -> Result<Vec<u8>, ModelError> {
         let bytes = to_bytes(&self.parameters);
         let arrays = matrices(&self.network.layout, &bytes);
-        let header = serde_json::to_string(&self.header)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
-        write(arrays, &header, &[&bytes])
+        write(arrays, &self.header, &[&bytes])
     }
 
     /// Reads a file's bytes.
@@ -164,18 +162,11 @@ impl GnnModel {
     pub fn from_file(bytes: &[u8]) -> Result<Self, ModelError> {
         let opened = Opened::new(bytes)?;
         opened.expect_kind(ValueKind::Gnn)?;
-        let bad = |error: serde_json::Error| ModelError::BadHeader(error.to_string());
-        let header: GnnHeader = serde_json::from_value(opened.header.clone()).map_err(bad)?;
+        let header: GnnHeader = opened.header()?;
         let network = network_of(&header)?;
-        let mut parameters = vec![0.0; network.layout.len()];
-        for named in network.layout.named() {
-            let shape = [named.matrix.rows(), named.matrix.columns()];
-            let weights = read_weights(&opened.tensors, &named.name, &shape)?;
-            parameters[named.matrix.range()].copy_from_slice(&weights);
-        }
+        let parameters = opened.weights(&network.layout)?;
         // Last, so that what is wrong in a way that can be named is named.
-        let text = serde_json::to_string(&header).map_err(bad)?;
-        opened.check_sum(&text, &[&to_bytes(&parameters)])?;
+        opened.check_sum(&header, &[&to_bytes(&parameters)])?;
         Ok(Self {
             header,
             parameters,
@@ -199,21 +190,12 @@ impl GnnModel {
 }
 
 impl ValueFunction for GnnModel {
-    fn kind(&self) -> ValueKind {
-        ValueKind::Gnn
-    }
-
-    fn domain(&self) -> &str {
-        &self.header.domain
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.header.signature
-    }
-
-    /// Features stand in the order of declarations.
-    fn check_domain(&self, domain: &Domain) -> Result<(), ModelError> {
-        self.header.signature.check(domain)
+    fn label(&self) -> Label<'_> {
+        Label {
+            kind: self.header.kind,
+            domain: &self.header.domain,
+            signature: &self.header.signature,
+        }
     }
 
     fn heuristic<'t>(

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use homing_nlm::{Adam, SplitMix64};
 use homing_planner::Task;
 use homing_tape::{Buffers, Segments, Tape, add_up};
+use serde::{Deserialize, Serialize};
 
 use super::config::GnnConfig;
 use super::draw::{Batch, Drawer};
@@ -26,13 +27,13 @@ use crate::signature::Signature;
 use crate::teamwork::for_all;
 
 /// Episodes that run in step.
-const IN_STEP: usize = 10;
+pub(super) const IN_STEP: usize = 10;
 
 /// Steps of one chunk of the gradient at the most.
 const CHUNK: usize = 150;
 
-/// What an iteration came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What an iteration came to; a line of a run's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IterationRecord {
     /// The iteration, counted from 1.
     pub iteration: u64,
@@ -87,7 +88,7 @@ pub(super) struct Sums {
 }
 
 /// A generator for one thing of a run.
-fn generator(seed: u64, iteration: u64, place: u64) -> SplitMix64 {
+pub(super) fn generator(seed: u64, iteration: u64, place: u64) -> SplitMix64 {
     let mut random = SplitMix64::new(seed);
     for number in [iteration, place] {
         random = SplitMix64::new(random.next_u64() ^ number.wrapping_mul(0xd134_2543_de82_ef95));

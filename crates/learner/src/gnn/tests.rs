@@ -753,3 +753,37 @@ fn training_comes_to_solve_what_chance_does_not() {
     softmax(&vec![0.0; actions.len()], &mut even);
     assert!(probabilities.iter().zip(&even).any(|(p, e)| p > &(1.5 * e)));
 }
+
+#[test]
+fn walks_tell_a_trained_policy_from_one_that_is_not() {
+    let tasks = [carry(ORDER)];
+    let config = GnnConfig {
+        learning_rate: 1e-3,
+        iterations: 40,
+        episodes: 20,
+        returns: Returns::Usual,
+        ..small()
+    };
+    let mut trainer = GnnTrainer::new(&tasks, config, 1, Compute::from(1)).expect("it can begin");
+    let before = trainer.model();
+    let rollouts = GnnRollouts::new(&tasks, &before, 3).expect("it reads them");
+    for _ in 0..40 {
+        trainer.step().expect("it goes on");
+    }
+    let score = |model: &GnnModel, threads: usize| {
+        let score = rollouts.score(model, 45, Compute::from(threads));
+        score.expect("of the same network")
+    };
+    let (first, last) = (score(&before, 1), score(&trainer.model(), 1));
+    assert!(last.solved > first.solved, "{first:?} {last:?}");
+    assert!(last.steps < first.steps, "{first:?} {last:?}");
+    assert_eq!(score(&trainer.model(), 3), last);
+    // Problems of another domain are refused.
+    let other = CARRY.replace("rung", "rang");
+    let problem = "(define (problem p) (:domain carry) (:objects p1 - place) (:init (lit p1)) (:goal (rang)))";
+    let others = [task_of(&other, problem)];
+    assert!(matches!(
+        GnnRollouts::new(&others, &before, 3),
+        Err(ModelError::OtherDomain { .. })
+    ));
+}

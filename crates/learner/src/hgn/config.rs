@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::faults::Faults;
+
 /// How a hypergraph network is made and trained. The defaults are those of its authors, with
 /// epochs in the place of wall-clock time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,33 +55,15 @@ impl Default for HgnConfig {
 impl HgnConfig {
     /// Everything that is wrong with it, in words.
     pub fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let mut must = |holds: bool, text: &str| {
-            if !holds {
-                problems.push(text.to_owned());
-            }
-        };
-        let within = |number: usize, most: usize| (1..=most).contains(&number);
-        must(within(self.width, 1024), "`width` must be from 1 to 1024");
-        must(within(self.rounds, 1000), "`rounds` must be from 1 to 1000");
-        must(
-            (2..=100).contains(&self.folds),
-            "`folds` must be from 2 to 100",
-        );
-        must(within(self.bins, 1000), "`bins` must be from 1 to 1000");
-        must(self.epochs > 0, "`epochs` must be at least 1");
-        must(
-            self.learning_rate > 0.0 && self.learning_rate.is_finite(),
-            "`learning_rate` must be positive",
-        );
-        must(
-            self.l2 >= 0.0 && self.l2.is_finite(),
-            "`l2` must not be negative",
-        );
-        must(
-            self.label_evaluations > 0,
-            "`label_evaluations` must be at least 1",
-        );
-        problems
+        let mut faults = Faults::default();
+        faults.within("width", self.width, 1..=1024);
+        faults.within("rounds", self.rounds, 1..=1000);
+        faults.within("folds", self.folds, 2..=100);
+        faults.within("bins", self.bins, 1..=1000);
+        faults.at_least_one("epochs", self.epochs as u64);
+        faults.positive("learning_rate", self.learning_rate.into());
+        faults.not_negative("l2", self.l2.into());
+        faults.at_least_one("label_evaluations", self.label_evaluations);
+        faults.all()
     }
 }

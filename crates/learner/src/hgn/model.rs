@@ -8,7 +8,7 @@ use super::config::HgnConfig;
 use super::graph::{Hypergraph, Places, places_of};
 use super::labels::LabelReport;
 use super::network::Network;
-use crate::container::{Opened, matrices, read_weights, write};
+use crate::container::{Opened, matrices, write};
 use crate::model::{FORMAT_VERSION, ModelError, to_bytes};
 use crate::signature::Signature;
 use crate::value::ValueKind;
@@ -145,9 +145,7 @@ impl HgnModel {
         }
         let bytes = to_bytes(&self.parameters);
         let arrays = matrices(&layout, &bytes);
-        let header = serde_json::to_string(&self.header)
-            .map_err(|error| ModelError::BadHeader(error.to_string()))?;
-        write(arrays, &header, &[&bytes])
+        write(arrays, &self.header, &[&bytes])
     }
 
     /// Reads a file's bytes.
@@ -158,8 +156,7 @@ impl HgnModel {
     pub fn from_file(bytes: &[u8]) -> Result<Self, ModelError> {
         let opened = Opened::new(bytes)?;
         opened.expect_kind(ValueKind::Hgn)?;
-        let bad = |error: serde_json::Error| ModelError::BadHeader(error.to_string());
-        let header: HgnHeader = serde_json::from_value(opened.header.clone()).map_err(bad)?;
+        let header: HgnHeader = opened.header()?;
         let problems = header.config.problems();
         if !problems.is_empty() || header.places.total() > 1000 {
             return Err(ModelError::BadHeader(format!(
@@ -171,14 +168,9 @@ impl HgnModel {
             header,
             parameters: Vec::new(),
         };
-        for named in model.network().layout.named() {
-            let shape = [named.matrix.rows(), named.matrix.columns()];
-            let weights = read_weights(&opened.tensors, &named.name, &shape)?;
-            model.parameters.extend(weights);
-        }
+        model.parameters = opened.weights(&model.network().layout)?;
         // Last, so that what is wrong in a way that can be named is named.
-        let header = serde_json::to_string(&model.header).map_err(bad)?;
-        opened.check_sum(&header, &[&to_bytes(&model.parameters)])?;
+        opened.check_sum(&model.header, &[&to_bytes(&model.parameters)])?;
         Ok(model)
     }
 }

@@ -25,7 +25,7 @@ use crate::checkpoint::hash;
 use crate::compute::Compute;
 use crate::model::{from_bytes, to_bytes};
 use crate::seal::{holds, seal, unseal};
-use crate::signature::{Difference, MixedDomains, Signature};
+use crate::signature::{MixedDomains, Signature};
 use crate::teamwork::for_all;
 
 /// Why nothing can be trained.
@@ -34,12 +34,7 @@ pub enum HgnError {
     /// There is nothing to learn from.
     NoProblems,
     /// A problem is of another domain than the first.
-    MixedDomains {
-        /// Which problem, counted from 0.
-        problem: usize,
-        /// What differs.
-        differences: Vec<Difference>,
-    },
+    MixedDomains(MixedDomains),
     /// The configuration is wrong.
     Config(Vec<String>),
     /// There are fewer samples than folds.
@@ -57,10 +52,7 @@ pub enum HgnError {
 
 impl From<MixedDomains> for HgnError {
     fn from(mixed: MixedDomains) -> Self {
-        Self::MixedDomains {
-            problem: mixed.problem,
-            differences: mixed.differences,
-        }
+        Self::MixedDomains(mixed)
     }
 }
 
@@ -68,19 +60,7 @@ impl fmt::Display for HgnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProblems => write!(f, "there are no problems to learn from"),
-            Self::MixedDomains {
-                problem,
-                differences,
-            } => {
-                write!(
-                    f,
-                    "problem {} is of another domain than the first:",
-                    problem + 1
-                )?;
-                differences
-                    .iter()
-                    .try_for_each(|difference| write!(f, "\n  {difference}"))
-            }
+            Self::MixedDomains(mixed) => write!(f, "{mixed}"),
             Self::Config(problems) => write!(f, "{}", problems.join("; ")),
             Self::TooFewSamples(report) => write!(
                 f,

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::counts::CountsConfig;
+use crate::faults::Faults;
 use crate::ranking::{ExactConfig, RankingConfig};
 
 /// Where examples come from.
@@ -98,16 +99,12 @@ impl LearnConfig {
         let DataSource::Exact(data) = &self.data;
         let Objective::Ranking(ranking) = &self.objective;
         let FunctionConfig::Counts(function) = &self.function;
-        let mut problems = function.problems();
-        let mut must = |holds: bool, text: &str| {
-            if !holds {
-                problems.push(text.to_owned());
-            }
-        };
-        must(data.states > 0, "`states` must be at least 1");
-        must(data.samples > 0, "`samples` must be at least 1");
-        must(data.problems > 0, "`problems` must be at least 1");
-        problems.extend(ranking.problems());
-        problems
+        let mut faults = Faults::default();
+        faults.and(function.problems());
+        faults.at_least_one("states", data.states as u64);
+        faults.at_least_one("samples", data.samples as u64);
+        faults.at_least_one("problems", data.problems as u64);
+        faults.and(ranking.problems());
+        faults.all()
     }
 }

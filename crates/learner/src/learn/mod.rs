@@ -15,7 +15,7 @@ use self::select::{Candidate, Choice, compare};
 use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
 use crate::cut::{CutConfig, Cutter};
 use crate::ranking::{ExactConfig, FitReport, GatherReport, TrainingSet, fit, gather, size_of};
-use crate::signature::{Difference, MixedDomains, Signature, show_mixed_domains};
+use crate::signature::{MixedDomains, Signature};
 use crate::teamwork::for_all;
 
 /// What there is to learn from.
@@ -94,12 +94,7 @@ pub enum LearnError {
     /// There is nothing to learn from.
     NoProblems,
     /// A problem is of another domain than the first.
-    MixedDomains {
-        /// Which problem, counted from 0.
-        problem: usize,
-        /// What differs.
-        differences: Vec<Difference>,
-    },
+    MixedDomains(MixedDomains),
     /// The configuration is wrong.
     Config(Vec<String>),
     /// No problem could be walked through.
@@ -110,10 +105,7 @@ pub enum LearnError {
 
 impl From<MixedDomains> for LearnError {
     fn from(mixed: MixedDomains) -> Self {
-        Self::MixedDomains {
-            problem: mixed.problem,
-            differences: mixed.differences,
-        }
+        Self::MixedDomains(mixed)
     }
 }
 
@@ -121,10 +113,7 @@ impl fmt::Display for LearnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProblems => write!(f, "there are no problems to learn from"),
-            Self::MixedDomains {
-                problem,
-                differences,
-            } => show_mixed_domains(f, *problem, differences),
+            Self::MixedDomains(mixed) => write!(f, "{mixed}"),
             Self::Config(problems) => write!(f, "{}", problems.join("; ")),
             Self::NothingWalked(report) => write!(
                 f,

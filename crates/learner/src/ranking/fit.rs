@@ -8,6 +8,7 @@ use super::pairs::{Features, Pairs, pair_up};
 use super::sigmoid::falling_sigmoid;
 use crate::counts::{CountsConfig, CountsFunction, GraphSpec, WEIGHT_SCALE};
 use crate::exact::shuffle;
+use crate::faults::Faults;
 
 /// How an order is learnt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,27 +54,13 @@ impl Default for RankingConfig {
 impl RankingConfig {
     /// Everything that is wrong with it, in words.
     pub fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let mut must = |holds: bool, text: &str| {
-            if !holds {
-                problems.push(text.to_owned());
-            }
-        };
-        must(self.epochs > 0, "`epochs` must be at least 1");
-        must(
-            self.learning_rate > 0.0 && self.learning_rate.is_finite(),
-            "`learning_rate` must be positive",
-        );
-        must(
-            self.l2 >= 0.0 && self.l2.is_finite(),
-            "`l2` must not be negative",
-        );
-        must(self.max_pairs > 0, "`max_pairs` must be at least 1");
-        must(
-            self.pairs_per_state > 0,
-            "`pairs_per_state` must be at least 1",
-        );
-        problems
+        let mut faults = Faults::default();
+        faults.at_least_one("epochs", self.epochs as u64);
+        faults.positive("learning_rate", self.learning_rate);
+        faults.not_negative("l2", self.l2);
+        faults.at_least_one("max_pairs", self.max_pairs as u64);
+        faults.at_least_one("pairs_per_state", self.pairs_per_state as u64);
+        faults.all()
     }
 }
 
