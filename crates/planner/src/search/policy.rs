@@ -15,11 +15,10 @@
 //! | states met again | closed once expanded | expanded again and again |
 //! | goals | noticed when generated | noticed when an action is taken |
 //! | depth of a walk | 5 h_FF(I) steps | 300 steps from the initial state |
-//! | evaluations | every state that is generated, on walks too, when it is met first | every pair queued, and on walks the states gone to |
+//! | evaluations | every generated successor, on walks too | on walks only the states gone to |
 //!
 //! In both, `expansions` counts the states gone to, on walks too, which is the count of the program
-//! found; `evaluations` is the paper's, counted as in every other search: a state that is met again
-//! is not evaluated again. A walk comes by the same states often.
+//! found; `evaluations` is the paper's.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -195,8 +194,6 @@ struct Space<'a> {
     registry: Registry,
     /// By state.
     closed: Vec<bool>,
-    /// What was generated so far, expanded or not; as found, nothing is kept here.
-    met: Registry,
     nodes: Vec<Node>,
     open: BinaryHeap<Reverse<Waiting>>,
     arrivals: u64,
@@ -222,8 +219,6 @@ impl<'a> Space<'a> {
     ) -> Self {
         let mut registry = Registry::new(task.encoding().words());
         let (state, _) = registry.insert(&task.initial_state());
-        let mut met = Registry::new(task.encoding().words());
-        met.insert(&task.initial_state());
         let (generator, stopped) = match SuccessorGenerator::watched(task, watch) {
             Ok(generator) => (generator, None),
             Err(stop) => (SuccessorGenerator::without_actions(), Some(stop)),
@@ -248,7 +243,6 @@ impl<'a> Space<'a> {
             },
             registry,
             closed: vec![true],
-            met,
             nodes: vec![root],
             open: BinaryHeap::new(),
             arrivals: 0,
@@ -421,7 +415,7 @@ impl<'a> Space<'a> {
         self.poll().map_err(Err)?;
         self.statistics.expansions += 1;
         self.generator.applicable(words, &mut self.actions);
-        let growth = self.registry.growth(self.actions.len()) + self.met.growth(self.actions.len());
+        let growth = self.registry.growth(self.actions.len());
         ask_for_room(growth, self.watch).map_err(|stop| Err(Limit::Stopped(stop)))?;
         if self.config.as_found {
             if queued {
@@ -449,9 +443,7 @@ impl<'a> Space<'a> {
             if self.task.is_goal(&self.successors[at..]) {
                 return Err(Ok(action));
             }
-            if self.met.insert(&self.successors[at..]).1 {
-                self.count_evaluation().map_err(Err)?;
-            }
+            self.count_evaluation().map_err(Err)?;
         }
         Ok(())
     }
