@@ -104,11 +104,17 @@ pub(crate) struct Closure {
     truth: Vec<Masked>,
     /// By derived proposition: what makes it false.
     falsity: Vec<Masked>,
+    /// What makes all of them false.
+    forget: Vec<Masked>,
+    /// By word of a state: the bits that axioms look at, those of derived propositions left out.
+    looked_at: Vec<u32>,
+    /// Where the axioms of each level end.
+    level_ends: Vec<u32>,
     /// By derived proposition.
     level: Vec<u32>,
     /// The derived propositions of each level.
     levels: Csr<u32>,
-    /// By axiom: its head. Axioms of one head stand together.
+    /// By axiom: its head. Axioms stand level by level, those of one head together.
     head: Vec<u32>,
     /// By derived proposition: its axioms.
     axioms: Vec<Range<u32>>,
@@ -124,6 +130,9 @@ pub(crate) struct Closure {
 
 /// An axiom that cannot apply in this state.
 const IDLE: u32 = u32::MAX;
+
+/// With fewer axioms it is quicker to close all of them than to find out which ones matter.
+const MANY: usize = 1_024;
 
 impl Closure {
     fn new(task: &Task, encoding: &Encoding) -> Self {
@@ -148,7 +157,7 @@ impl Closure {
                 .map(|&p| encoding.falsity(p, complement(p)))
                 .collect(),
             axioms: vec![0..0; level.len()],
-            levels: Csr::from_pairs(axioms.level_ends.len(), 0, || {
+            levels: Csr::from_pairs(axioms.level_ends.len().max(1), 0, || {
                 level
                     .iter()
                     .enumerate()
@@ -158,7 +167,8 @@ impl Closure {
             ..Self::default()
         };
         let mut order: Vec<usize> = (0..axioms.head.len()).collect();
-        order.sort_by_key(|&axiom| head_of(axiom));
+        // They stand level by level already.
+        order.sort_by_key(|&axiom| (closure.level[head_of(axiom)], head_of(axiom)));
         let mut waits: Vec<(usize, u32)> = Vec::new();
         let mut looks: Vec<(usize, u32)> = Vec::new();
         for axiom in order {
@@ -186,6 +196,17 @@ impl Closure {
             range.end = place + 1;
             closure.head.push(head as u32);
         }
+        closure.level_ends.clone_from(&axioms.level_ends);
+        for &falsity in &closure.falsity {
+            crate::encoding::merge(&mut closure.forget, falsity);
+        }
+        closure.looked_at = vec![0; encoding.words()];
+        for masked in closure.below.items() {
+            closure.looked_at[masked.word as usize] |= masked.mask;
+        }
+        for masked in &closure.truth {
+            closure.looked_at[masked.word as usize] &= !masked.mask;
+        }
         looks.sort_unstable();
         looks.dedup();
         let bits = encoding.words() * u32::BITS as usize;
@@ -200,8 +221,65 @@ impl Closure {
     }
 
     /// Sets the derived propositions of a state to what follows from the others. They are right for
-    /// `old`, and `state` has them from there: only what a difference can reach is looked at.
+    /// `old`, and `state` has them from there.
     pub(crate) fn close(&self, old: &[u32], state: &mut [u32]) {
+        let words = old.iter().zip(state.iter()).zip(&self.looked_at);
+        if words
+            .map(|((old, new), mask)| (old ^ new) & mask)
+            .all(|changed| changed == 0)
+        {
+            return;
+        }
+        if self.head.len() < MANY {
+            debug_assert!(self.both_agree(old, state), "two ways to close axioms");
+            self.close_all(state);
+        } else {
+            self.close_changed(old, state);
+        }
+    }
+
+    fn both_agree(&self, old: &[u32], state: &[u32]) -> bool {
+        let (mut one, mut other) = (state.to_vec(), state.to_vec());
+        self.close_all(&mut one);
+        self.close_changed(old, &mut other);
+        one == other
+    }
+
+    /// Forgets all and derives it again.
+    fn close_all(&self, state: &mut [u32]) {
+        self.forget.iter().for_each(|mask| mask.write(state));
+        let mut missing: Vec<u32> = vec![IDLE; self.head.len()];
+        let mut open: Vec<u32> = Vec::new();
+        let mut from = 0;
+        for &end in &self.level_ends {
+            let level = from as usize..end as usize;
+            for axiom in level.clone() {
+                if self.below.row(axiom).iter().all(|mask| mask.holds(state)) {
+                    missing[axiom] = self.within.row(axiom).len() as u32;
+                }
+            }
+            for axiom in level {
+                if missing[axiom] == 0 {
+                    self.derive(self.head[axiom], state, &mut open);
+                }
+            }
+            while let Some(prop) = open.pop() {
+                for &axiom in self.waiting.row(prop as usize) {
+                    let missing = &mut missing[axiom as usize];
+                    if *missing != IDLE {
+                        *missing -= 1;
+                        if *missing == 0 {
+                            self.derive(self.head[axiom as usize], state, &mut open);
+                        }
+                    }
+                }
+            }
+            from = end;
+        }
+    }
+
+    /// Forgets what a difference can reach and derives that again.
+    fn close_changed(&self, old: &[u32], state: &mut [u32]) {
         let mut doubt = Doubt {
             listed: vec![false; self.truth.len()],
             by_level: vec![Vec::new(); self.levels.len()],

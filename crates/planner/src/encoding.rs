@@ -403,8 +403,10 @@ struct Usage<'a> {
 
 impl<'a> Usage<'a> {
     fn new(task: &'a Task) -> Self {
+        // Axioms come last and delete nothing.
+        let rules = task.action_count() + task.effects.condition.len();
         let deleters = Csr::from_pairs(task.propositions.len(), 0u32, || {
-            (0..task.rule_pre().len()).flat_map(|rule| {
+            (0..rules).flat_map(|rule| {
                 let props = task.rule_del(rule).iter();
                 props.map(move |prop| (prop.index(), rule as u32))
             })
