@@ -410,7 +410,7 @@ impl Observer for Teller<'_> {
             state.losses.1 += 1;
         }
         let every = self.steps.div_ceil(POINTS).max(1);
-        if record.step % every == 0 || record.step == self.steps {
+        if record.step.is_multiple_of(every) || record.step == self.steps {
             let (sum, count) = std::mem::take(&mut state.losses);
             let loss = (count > 0).then(|| sum / f64::from(count));
             state.points.push((record.step, record.goals, loss));
