@@ -152,8 +152,8 @@ fn killed_again_and_again_it_ends_with_the_same_records_and_report() {
     let report =
         |folder: &Path| render(&runs(folder), &models(folder), &ReportOptions::default()).files;
     assert_eq!(report(&killed), report(&calm));
-    let files = |folder: &Path| entries(&folder.join("report"));
-    assert_eq!(files(&killed), files(&calm));
+    let reported = |folder: &Path| entries(&folder.join("report"));
+    assert_eq!(reported(&killed), reported(&calm));
     let files = |folder: &Path| entries(&folder.join("models"));
     assert_eq!(files(&killed), files(&calm));
     // A kill between a record and the removal of what training wrote besides.
@@ -161,8 +161,13 @@ fn killed_again_and_again_it_ends_with_the_same_records_and_report() {
     let model = calm.join("models").join(&before[0]);
     std::fs::write(model.with_extension("config.toml"), "").expect("a file");
     std::fs::create_dir(model.with_extension("events")).expect("a folder");
+    // And one while the report is written.
+    let half = calm.join("report/.homing-report-half");
+    std::fs::create_dir(&half).expect("a folder");
+    std::fs::write(half.join("index.html"), "").expect("a file");
     place.run(TINY, "calm").ends_with(0);
     assert_eq!(files(&calm), before);
+    assert_eq!(reported(&calm), reported(&killed));
 }
 
 #[test]

@@ -41,8 +41,9 @@ impl FolderLock {
             return Err(Self::taken(folder));
         }
         // Nobody else is at work here.
-        for place in [folder.path.clone(), folder.models(), folder.problems()] {
-            remove_files(&place, |name| name.starts_with(TEMPORARY_PREFIX));
+        let [models, problems, report] = [folder.models(), folder.problems(), folder.report()];
+        for place in [&folder.path, &models, &problems, &report] {
+            remove_files(place, |name| name.starts_with(TEMPORARY_PREFIX));
         }
         remove_files(&folder.parts(), |name| name.ends_with(ALIVE));
         Ok(Self { _file: file })
