@@ -169,6 +169,9 @@ fn fit_here(
     };
     let function = &config.function;
     let plain = fit(set, &spec(function), function, &config.fit, seed);
+    if config.quiet_below == 0.0 || function.quiet || function.rounds < 2 {
+        return plain;
+    }
     let quiet_function = CountsConfig {
         second_head: true,
         quiet: true,
@@ -176,7 +179,7 @@ fn fit_here(
         ..function.clone()
     };
     let quiet_spec = spec(&quiet_function);
-    if config.quiet_below == 0.0 || function.quiet || function.rounds < 2 || !quiet_spec.quiet {
+    if !quiet_spec.quiet {
         return plain;
     }
     let quiet = fit(set, &quiet_spec, &quiet_function, &config.fit, seed);
