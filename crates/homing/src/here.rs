@@ -23,6 +23,9 @@ pub struct LearnHereConfig {
     /// Work of the classical search before the problem is learnt from, in rough nanoseconds: most
     /// problems that it solves at all within a minute are solved by then.
     pub first_work: u64,
+    /// Work of the search with what was learnt, likewise, after which it learns anew from other cuts
+    /// if it does not get on; half as much again after each lesson. 0: it learns once.
+    pub lesson_work: u64,
     /// States sampled in each cut, about.
     pub samples: usize,
     /// How small problems are cut out of the given one.
@@ -40,6 +43,7 @@ impl Default for LearnHereConfig {
     fn default() -> Self {
         Self {
             first_work: 400_000_000,
+            lesson_work: 1_500_000_000,
             samples: 60,
             cut: CutConfig::default(),
             function: CountsConfig {
@@ -96,6 +100,9 @@ impl LearnHereConfig {
 /// What was learnt from the problem at hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LearnedHere {
+    /// How often an order was learnt. Seconds are of all lessons, the rest is of the last.
+    #[serde(default)]
+    pub lessons: usize,
     /// Small problems cut out of the given one.
     pub cuts: usize,
     /// States walked through, all tries included.
@@ -118,6 +125,20 @@ pub struct LearnedHere {
     pub walk_seconds: f64,
     /// Wall-clock seconds of sampling, pairing and fitting.
     pub fit_seconds: f64,
+}
+
+impl LearnedHere {
+    /// A further lesson after those before.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        Self {
+            lessons: before.lessons + 1,
+            first_seconds: before.first_seconds,
+            cut_seconds: before.cut_seconds + self.cut_seconds,
+            walk_seconds: before.walk_seconds + self.walk_seconds,
+            fit_seconds: before.fit_seconds + self.fit_seconds,
+            ..self
+        }
+    }
 }
 
 /// Cuts small problems out of a task and learns the order of their states; no function if none

@@ -3,12 +3,13 @@
 //! A model joins as a second worker. Without one the classical search begins alone; if it has found
 //! no plan after a little work, small problems are cut out of the given one, the order of their
 //! states is learnt, and both go on with the states already met. Then a worker that looks for what is
-//! new joins as well. All bounds are counters, so that the same seed gives the same plan on any
+//! new joins as well. Where what was learnt does not lead on, other small problems are cut out and
+//! another order is learnt: a further lesson. All bounds are counters, so that the same seed gives the same plan on any
 //! machine.
 
 use std::time::Instant;
 
-use homing_learner::AnyModel;
+use homing_learner::{AnyModel, CountsFunction};
 use homing_planner::search::{
     Deferred, DeferredConfig, Finder, Limit, Limits, Outcome, SearchResult, Statistics,
 };
@@ -165,25 +166,25 @@ pub(crate) fn search(
     };
     if outcome == Outcome::LimitReached(Limit::Work) {
         let first_seconds = begin.elapsed().as_secs_f64();
-        let function = match learns.then(|| learn_here(task, here, config.seed, watch)) {
-            Some(Ok((function, mut record))) => {
-                record.first_seconds = first_seconds;
-                observer.notice(&Notice::LearnedHere(record.clone()));
-                learned = Some(record);
-                Ok(function)
+        outcome = match learns {
+            true => {
+                let mut lessons = Lessons {
+                    task,
+                    here,
+                    seed: config.seed,
+                    record: LearnedHere {
+                        first_seconds,
+                        ..LearnedHere::default()
+                    },
+                };
+                let outcome = lessons.search(&mut search, limits, watch, observer);
+                learned = (lessons.record.lessons > 0).then_some(lessons.record);
+                outcome
             }
-            Some(Err(stop)) => Err(stop),
-            None => Ok(None),
-        };
-        outcome = match function {
-            Ok(function) => {
-                if let Some(function) = function {
-                    search.add_scorer(function.scorer(task));
-                }
+            false => {
                 search.add_novelty();
                 search.run(limits, None, watch)
             }
-            Err(stop) => Outcome::LimitReached(Limit::Stopped(stop)),
         };
     }
     Ok(LazyResult {
@@ -195,6 +196,58 @@ pub(crate) fn search(
         learned,
         work: search.work(),
     })
+}
+
+/// Learning from the problem at hand, and again where the search does not get on.
+struct Lessons<'t> {
+    task: &'t Task,
+    here: &'t LearnHereConfig,
+    seed: u64,
+    record: LearnedHere,
+}
+
+impl<'t> Lessons<'t> {
+    /// Learns and searches. What cuts are drawn is chance, and some orders lead astray: a search that
+    /// has stopped getting on begins anew with what other cuts teach, each time after half as much work again.
+    fn search(
+        &mut self,
+        search: &mut Deferred<'t>,
+        limits: Limits,
+        watch: &mut dyn Watch,
+        observer: &dyn Observer,
+    ) -> Outcome {
+        search.add_novelty();
+        let mut work = self.here.lesson_work;
+        loop {
+            let function = match self.learn(watch) {
+                Ok(function) => function,
+                Err(stop) => return Outcome::LimitReached(Limit::Stopped(stop)),
+            };
+            observer.notice(&Notice::LearnedHere(self.record.clone()));
+            let learned = function.is_some();
+            if let Some(function) = function {
+                search.add_scorer(function.scorer(self.task));
+            }
+            let more_work = (learned && work > 0).then_some(work);
+            loop {
+                let outcome = search.run(limits, more_work, watch);
+                if outcome != Outcome::LimitReached(Limit::Work) {
+                    return outcome;
+                }
+                if !search.descends() {
+                    break;
+                }
+            }
+            work = work.saturating_add(work.div_ceil(2));
+        }
+    }
+
+    fn learn(&mut self, watch: &mut dyn Watch) -> Result<Option<CountsFunction>, Stop> {
+        let seed = self.seed.wrapping_add(self.record.lessons as u64);
+        let (function, lesson) = learn_here(self.task, self.here, seed, watch)?;
+        self.record = lesson.after(&self.record);
+        Ok(function)
+    }
 }
 
 impl LazyConfig {

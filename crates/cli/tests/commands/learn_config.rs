@@ -94,6 +94,37 @@ fn quiet_relations_are_taken_where_they_make_fewer_mistakes() {
 }
 
 #[test]
+fn lessons_follow_one_another_until_there_is_a_plan() {
+    // Without descents nothing shows that the search gets on, and a lesson of a microsecond is over
+    // before it has led anywhere.
+    let place = place("lesson_work = 1_000\n[cut]\ncuts = 5\n");
+    let solve = |problem: &PathBuf| {
+        run![
+            "solve",
+            "--json",
+            "--learn",
+            "first",
+            "--descent",
+            "0",
+            "--learn-config",
+            place.settings,
+            problem
+        ]
+        .ends_with(0)
+    };
+    let run = solve(&place.problem);
+    let record = counted(&run.stdout);
+    let lessons = record["learned"]["lessons"].as_u64().expect("a number");
+    assert!(lessons > 2, "{lessons} lessons");
+    assert!(run.stderr.contains(&format!("lesson {lessons}")));
+    assert_eq!(record["validated"], true);
+    assert_eq!(counted(&solve(&place.problem).stdout), record);
+    std::fs::write(&place.settings, "lesson_work = 0\n[cut]\ncuts = 5\n").expect("a file");
+    let once = counted(&solve(&place.problem).stdout);
+    assert_eq!(once["learned"]["lessons"], 1);
+}
+
+#[test]
 fn cuts_follow_the_same_file() {
     let place = place("[cut]\ncuts = 7\n");
     let out = |name: &str| place.folder.path().join(name);

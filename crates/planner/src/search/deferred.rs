@@ -308,12 +308,19 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Adds a learned worker, which starts from the initial state over the states already met.
-    /// From here on both workers share the work.
+    /// Adds a learned worker, which starts from the initial state over the states already met, or
+    /// lets it begin anew with another scorer. From here on the workers share the work.
     pub fn add_scorer(&mut self, scorer: Box<dyn SuccessorScorer + 'a>) {
         self.heads = scorer.heads();
         self.counted += scorer.work();
-        self.scorer = Some(scorer);
+        let had_one = match self.scorer.replace(scorer) {
+            Some(before) => {
+                self.counted -= before.work();
+                true
+            }
+            None => false,
+        };
+        self.best_score = i64::MAX;
         self.forget_shares();
         self.best_base = (usize::MAX, i64::MAX);
         if self.config.descent > 0.0 {
@@ -328,7 +335,13 @@ impl<'a> Deferred<'a> {
         for mark in &mut self.marks {
             *mark &= BY_GUIDED | BY_NOVEL | DEAD;
         }
-        if !self.heuristics.is_empty() && self.config.mixed {
+        if had_one {
+            for queue in &mut self.guided {
+                if let GuidedKind::Score(queue) = &mut queue.kind {
+                    *queue = ScoreQueue::default();
+                }
+            }
+        } else if !self.heuristics.is_empty() && self.config.mixed {
             // A new queue does not owe the turns that the others had.
             let turns = self.guided.iter().map(|queue| queue.turns).min();
             let mut add = |kind, only_preferred| {
@@ -351,6 +364,11 @@ impl<'a> Deferred<'a> {
         }
         self.novelty = Some(Novelty::new(self.task));
         self.forget_shares();
+    }
+
+    /// Whether descents by the learned score have found a better state than ever, not long ago.
+    pub fn descends(&self) -> bool {
+        !self.descents.is_empty() && self.gets_on()
     }
 
     /// Nobody owes work for the time before.
@@ -1308,6 +1326,27 @@ mod tests {
         }
         // Where a queue is empty the next one has its turn.
         assert_eq!(order, [0, 10, 1, 100, 11, 12, 101, 102, 103]);
+    }
+
+    #[test]
+    fn with_another_scorer_the_learned_worker_begins_anew() {
+        let task = rooms();
+        let mut search = search(&task, 1, 1000);
+        let first = search.run(Limits::default(), Some(1), &mut ());
+        assert_eq!(first, Outcome::LimitReached(Limit::Work));
+        let (work, queues) = (search.work(), search.guided.len());
+        assert!(work > 0);
+        search.add_scorer(Box::new(Scorer::new(&task, 1, |_| 7)));
+        assert_eq!(search.guided.len(), queues, "no queue comes twice");
+        assert_eq!(search.marks[0] & BY_LEARNED, 0);
+        assert_eq!(search.learned[0].pop(), Some(Waiting::ROOT));
+        search.learned[0].push(0, Waiting::ROOT);
+        let found = search.run(Limits::default(), None, &mut ());
+        assert!(matches!(found, Outcome::Solved(plan) if plan.steps.len() == 2));
+        assert!(
+            search.work() > work,
+            "the work of the first scorer is charged once"
+        );
     }
 
     #[test]
