@@ -26,6 +26,11 @@ pub struct LearnHereConfig {
     /// Work of the search with what was learnt, likewise, after which it learns anew from other cuts
     /// if it does not get on; half as much again after each lesson. 0: it learns once.
     pub lesson_work: u64,
+    /// Work of a search with a model before that, in first lessons: a model is given longer.
+    pub model_lessons: u64,
+    /// Cuts of the first lesson; twice as many in each further one, up to those of `cut`. Most of what
+    /// two hundred teach, sixty do in a third of the time.
+    pub first_cuts: usize,
     /// States sampled in each cut, about.
     pub samples: usize,
     /// How small problems are cut out of the given one.
@@ -44,6 +49,8 @@ impl Default for LearnHereConfig {
         Self {
             first_work: 400_000_000,
             lesson_work: 1_500_000_000,
+            model_lessons: 10,
+            first_cuts: 60,
             samples: 60,
             cut: CutConfig::default(),
             function: CountsConfig {
@@ -83,6 +90,9 @@ impl LearnHereConfig {
         problems.extend(self.fit.problems());
         if !(0.0..=1.0).contains(&self.quiet_below) {
             problems.push("`quiet_below` must be between 0 and 1".to_owned());
+        }
+        if self.first_cuts == 0 {
+            problems.push("`first_cuts` must be at least 1".to_owned());
         }
         if self.samples == 0 {
             problems.push("`samples` must be at least 1".to_owned());
