@@ -258,11 +258,7 @@ impl<'t> Lessons<'t> {
     fn learn(&mut self, watch: &mut dyn Watch) -> Result<Option<CountsFunction>, Stop> {
         let seed = self.seed.wrapping_add(self.record.lessons as u64);
         let mut here = self.here.clone();
-        let doubled = 1usize.checked_shl(self.record.lessons as u32);
-        let cuts = here
-            .first_cuts
-            .saturating_mul(doubled.unwrap_or(usize::MAX));
-        here.cut.cuts = here.cut.cuts.min(cuts);
+        here.cut.cuts = self.here.cuts_of_lesson(self.record.lessons, self.task);
         let (function, lesson) = learn_here(self.task, &here, seed, watch)?;
         self.record = lesson.after(&self.record);
         Ok(function)

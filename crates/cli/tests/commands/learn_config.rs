@@ -196,11 +196,11 @@ fn everything_that_is_wrong_with_a_file_is_said() {
         .expect("a file");
         let run = run_with(&words).ends_with(33).says("learn.toml");
         run.says("`first`").says("`cut.repiar`").says("`cut.goals`");
-        let wrong = "first_cuts = 0\nsamples = 0\nquiet_below = 1.5\n[cut]\nattempts = 0\nall_goals = 2.0\n[fit]\nl2 = -1.0\n";
+        let wrong = "few_cuts = 0\nsamples = 0\nquiet_below = 1.5\n[cut]\nattempts = 0\nall_goals = 2.0\n[fit]\nl2 = -1.0\n";
         std::fs::write(&place.settings, wrong).expect("a file");
         let run = run_with(&words).ends_with(33);
         run.says("`samples`")
-            .says("`first_cuts`")
+            .says("`few_cuts`")
             .says("`quiet_below`")
             .says("`attempts`")
             .says("`all_goals`")
