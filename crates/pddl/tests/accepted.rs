@@ -160,8 +160,8 @@ fn empty_and_missing_parameters_and_preconditions_are_the_same() {
     let action = &plain.domain.actions[0];
     assert!(action.parameters.is_empty() && action.precondition.literals.is_empty());
     assert_eq!(
-        (action.add.len(), action.del.len(), action.cost.iter().count()),
-        (1, 0, 0)
+        (action.add.len(), action.del.len(), action.cost.is_some()),
+        (1, 0, false)
     );
     for parameters in ["", ":parameters ()"] {
         for precondition in [

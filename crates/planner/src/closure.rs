@@ -134,7 +134,8 @@ impl Closure {
         };
         let mut order: Vec<u32> = (0..heads.len() as u32).collect();
         order.sort_by_key(|&axiom| heads[axiom as usize]);
-        let (mut within, mut above): (Vec<(u32, u32)>, Vec<(u32, u32)>) = Default::default();
+        let mut within: Vec<(u32, u32)> = Vec::new();
+        let mut above: Vec<(u32, u32)> = Vec::new();
         for axiom in order.into_iter().map(|axiom| axiom as usize) {
             let place = closure.head.len() as u32;
             let head = heads[axiom];

@@ -53,7 +53,7 @@ fn optimal_costs_and_estimates_are_those_of_fast_downward() {
             let limits = Limits::default();
             let found = astar(&task, blind.as_mut(), Costs::Task, limits, &mut ());
             assert_eq!(cost(&problem, &found), Some(optimum), "{name}");
-            let space = Space::explore(&problem, 2_000);
+            let space = Space::explore(&problem, 500);
             if let Some(space) = space {
                 assert_eq!(space.perfect()[0], Some(optimum), "{name}, explored");
             }
