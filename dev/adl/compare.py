@@ -49,12 +49,20 @@ def homing(program, files, seconds, *options):
         return {"outcome": "failed", "said": done.stderr[-500:]}
 
 
-def fast_downward(files, seconds, search, folder):
+def driver(seconds, *words, folder):
+    """A run of Fast Downward's driver."""
     spec = importlib.util.find_spec("up_fast_downward")
-    driver = Path(spec.submodule_search_locations[0]) / "downward/fast-downward.py"
-    command = [sys.executable, driver, "--overall-time-limit", f"{seconds}s", "--sas-file", "output.sas",
-               "--plan-file", "plan", *files, "--search", search]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    script = Path(spec.submodule_search_locations[0]) / "downward/fast-downward.py"
+    command = [sys.executable, script, "--overall-time-limit", f"{seconds}s", "--plan-file", "plan", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+def search(translated, seconds, kind, folder):
+    """What a search over the translated files says; without them, what the translation said."""
+    if translated.returncode != 0:
+        done = translated
+    else:
+        done = driver(seconds, "output.sas", "--search", kind, folder=folder)
     said = done.stdout
     cost = re.search(r"Plan cost: (\d+)", said)
     value = re.search(r"Initial heuristic value for .*: (\S+)", said)
@@ -63,9 +71,19 @@ def fast_downward(files, seconds, search, folder):
         "cost": int(cost[1]) if cost else None,
         "unsolvable": done.returncode in UNSOLVABLE,
         "h": "infinite" if infinite else value[1] if value else None,
-        "axioms": "axioms" if re.search(r"Translator axioms: [1-9]", said) else None,
+        "axioms": "axioms" if re.search(r"Translator axioms: [1-9]", translated.stdout) else None,
         "exit": done.returncode,
     }
+
+
+def fast_downward(files, seconds, folder):
+    """Its answers to one problem, which is translated once."""
+    translated = driver(seconds, "--translate", "--sas-file", "output.sas", *files, folder=folder)
+    record = search(translated, seconds, "astar(blind())", folder)
+    del record["h"]
+    for name, kind in [("max", "astar(hmax(),bound=1)"), ("add", "eager_greedy([add()],bound=1)")]:
+        record[name] = search(translated, seconds, kind, folder)["h"]
+    return record
 
 
 def val(files, plan):
@@ -80,7 +98,8 @@ def val(files, plan):
     return "not read"
 
 
-def compare(program, files, seconds):
+def compare(program, files, seconds, theirs):
+    """Both planners' answers; `theirs`, if given, stands for a run of Fast Downward."""
     files = [str(file.resolve()) for file in files]
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "homing.plan"
@@ -102,10 +121,7 @@ def compare(program, files, seconds):
             # A goal out of reach is found while grounding.
             dead = first.get("outcome") == "unsolvable" and first.get("initial_h") is None
             record["homing"][name] = "infinite" if dead else first.get("initial_h")
-        theirs = fast_downward(files, seconds, "astar(blind())", folder)
-        record["fd"] = {key: theirs[key] for key in ["cost", "unsolvable", "axioms", "exit"]}
-        for name, search in [("max", "astar(hmax(),bound=1)"), ("add", "eager_greedy([add()],bound=1)")]:
-            record["fd"][name] = fast_downward(files, seconds, search, folder)["h"]
+        record["fd"] = theirs or fast_downward(files, seconds, folder)
     return record
 
 
@@ -165,13 +181,20 @@ def main():
     parser.add_argument("--seconds", type=int, default=30, help="for each run of a planner (30)")
     parser.add_argument("--homing", default=str(REPOSITORY / "target/release/homing"))
     parser.add_argument("--output", type=Path, default=REPOSITORY / "target/adl.jsonl")
+    parser.add_argument("--theirs", type=Path, help="an earlier output, from which Fast Downward's answers are taken")
     arguments = parser.parse_args()
     environment.enter(HERE, PACKAGES)
+    theirs = {}
+    if arguments.theirs:
+        for line in arguments.theirs.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            theirs[record["problem"]] = record["fd"]
     records = []
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     with open(arguments.output, "w", encoding="utf-8") as output:
         for name, domain, problem in problems(arguments.folder, arguments.only):
-            record = {"problem": name, **compare(arguments.homing, [domain, problem], arguments.seconds)}
+            answers = compare(arguments.homing, [domain, problem], arguments.seconds, theirs.get(name))
+            record = {"problem": name, **answers}
             records.append(record)
             print(json.dumps(record), file=output, flush=True)
             print(name, *verdict(record["homing"], record["fd"]), record["homing"]["val"], file=sys.stderr)

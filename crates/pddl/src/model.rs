@@ -226,7 +226,7 @@ impl<T> Default for Condition<T> {
     }
 }
 
-/// One `(increase (total-cost) ...)`.
+/// What stands in `(increase (total-cost) ...)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CostTerm {
     /// By a number.
@@ -276,8 +276,9 @@ pub struct ActionSchema {
     pub del: Vec<Atom<Term>>,
     /// What happens under conditions, or to all objects of a type.
     pub conditional: Vec<ConditionalEffect>,
-    /// cost(a): the sum of these where the problem has a metric, else 1.
-    pub cost: Vec<CostTerm>,
+    /// cost(a) where the problem has a metric, 0 if it is not given; without a metric it is 1. The
+    /// last increase of the action, as Fast Downward reads it.
+    pub cost: Option<CostTerm>,
 }
 
 /// A checked domain.

@@ -261,7 +261,7 @@ impl Display for Domain {
             }
             writeln!(f, ")")?;
         }
-        let costs = self.actions.iter().any(|action| !action.cost.is_empty());
+        let costs = self.actions.iter().any(|action| action.cost.is_some());
         if costs || !self.functions.is_empty() {
             write!(f, "  (:functions\n    (total-cost) - number")?;
             for function in &self.functions {
@@ -311,7 +311,7 @@ fn write_action(f: &mut Formatter<'_>, domain: &Domain, action: &ActionSchema) -
         write!(f, "\n      ")?;
         names.conditional(f, effect)?;
     }
-    for cost in &action.cost {
+    if let Some(cost) = &action.cost {
         write!(f, "\n      (increase (total-cost) ")?;
         match cost {
             CostTerm::Constant(value) => write!(f, "{value}")?,

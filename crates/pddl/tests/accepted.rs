@@ -160,8 +160,8 @@ fn empty_and_missing_parameters_and_preconditions_are_the_same() {
     let action = &plain.domain.actions[0];
     assert!(action.parameters.is_empty() && action.precondition.literals.is_empty());
     assert_eq!(
-        (action.add.len(), action.del.len(), action.cost.len()),
-        (1, 0, 0)
+        (action.add.len(), action.del.len(), action.cost.is_some()),
+        (1, 0, false)
     );
     for parameters in ["", ":parameters ()"] {
         for precondition in [
@@ -314,7 +314,7 @@ fn costs_by_number_and_by_function_with_either_spelling() {
       (:predicates (p ?x))
       (:functions (total-cost) (weight ?x) - number)
       (:action a :parameters (?x) :effect (and (p ?x) (increase (total-cost) (weight ?x))))
-      (:action b :parameters (?x) :effect (and (p ?x) (increase (total-cost) 3) (increase (total-cost) 2.0)))
+      (:action b :parameters (?x) :effect (and (p ?x) (increase (total-cost) 2.0)))
       (:action c :parameters (?x) :effect (p ?x)))";
     let problem = "(define (problem q) (:domain d) (:objects o)
       (:init (= (weight o) 7) (= (weight o) 7) (= (total-cost) 0))
@@ -326,13 +326,10 @@ fn costs_by_number_and_by_function_with_either_spelling() {
         "total-cost is no function of its own"
     );
     assert!(
-        matches!(&read.domain.actions[0].cost[..], [CostTerm::Function(_, terms)] if terms.len() == 1)
+        matches!(&read.domain.actions[0].cost, Some(CostTerm::Function(_, terms)) if terms.len() == 1)
     );
-    assert_eq!(
-        read.domain.actions[1].cost,
-        [CostTerm::Constant(3), CostTerm::Constant(2)]
-    );
-    assert!(read.domain.actions[2].cost.is_empty());
+    assert_eq!(read.domain.actions[1].cost, Some(CostTerm::Constant(2)));
+    assert_eq!(read.domain.actions[2].cost, None);
     assert_eq!((read.values.len(), read.values[0].value), (1, 7));
     assert!(read.minimize_cost);
 
@@ -578,7 +575,7 @@ fn a_cost_that_is_not_declared_counts_all_the_same() {
     assert_eq!(messages.count(Severity::Warning), 1, "{messages}");
     let problem = problem.unwrap();
     assert!(problem.minimize_cost);
-    assert_eq!(problem.domain.actions[0].cost, [CostTerm::Constant(3)]);
+    assert_eq!(problem.domain.actions[0].cost, Some(CostTerm::Constant(3)));
     let (again, messages) = read(&problem.domain.to_string(), &problem.to_string());
     assert!(messages.messages().is_empty(), "{messages}");
     assert_eq!(

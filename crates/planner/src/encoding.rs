@@ -65,8 +65,10 @@ pub struct Encoding {
     place: Vec<(u32, u32)>,
     pub(crate) goal: Vec<Masked>,
     pub(crate) effects: Csr<Masked>,
+    /// By bit of a state, where there are axioms: its variable.
+    variable_of_bit: Vec<u32>,
     /// Where there are conditional effects or axioms.
-    full: Option<Box<Full>>,
+    pub(crate) full: Option<Box<Full>>,
 }
 
 impl Encoding {
@@ -89,6 +91,9 @@ impl Encoding {
             pace.work(4)?;
             encoding.effect(task.del(action), task.add(action), &mut row);
             encoding.effects.push_row(row.iter().copied());
+        }
+        if task.has_axioms() {
+            encoding.number_bits();
         }
         if !task.is_strips() {
             encoding.full = Some(Box::new(Full::new(task, &encoding)));
@@ -119,7 +124,7 @@ impl Encoding {
             full.apply(action.index(), effects, state);
         }
         if !full.axioms.is_empty() {
-            full.axioms.close(old, state);
+            full.axioms.close(self, old, state);
         }
     }
 
@@ -191,6 +196,15 @@ impl Encoding {
         self.words = used.len();
     }
 
+    fn number_bits(&mut self) {
+        self.variable_of_bit = vec![NONE; self.words * u32::BITS as usize];
+        for (index, variable) in self.variables.iter().enumerate() {
+            let first = variable.word as usize * u32::BITS as usize + variable.shift as usize;
+            let bits = first..first + variable.mask.count_ones() as usize;
+            self.variable_of_bit[bits].fill(index as u32);
+        }
+    }
+
     /// The number of words of a state.
     pub fn words(&self) -> usize {
         self.words
@@ -216,6 +230,28 @@ impl Encoding {
         let variable = &self.variables[variable];
         let prop = self.values[(variable.first_value + value) as usize];
         (prop != NONE).then_some(PropId(prop))
+    }
+
+    /// The variable that a bit of a word belongs to.
+    #[inline]
+    pub(crate) fn variable_at(&self, word: usize, bit: u32) -> u32 {
+        self.variable_of_bit[word * u32::BITS as usize + bit as usize]
+    }
+
+    /// The bits of a variable in its word.
+    #[inline]
+    pub(crate) fn bits_of(&self, variable: u32) -> u32 {
+        let Variable { shift, mask, .. } = self.variables[variable as usize];
+        mask << shift
+    }
+
+    /// The proposition of a variable that is true in a state, if one is.
+    #[inline]
+    pub(crate) fn true_prop(&self, variable: u32, state: &[u32]) -> Option<PropId> {
+        self.prop(
+            variable as usize,
+            self.variables[variable as usize].value(state),
+        )
     }
 
     fn masked(&self, variable: u32, value: u32) -> Masked {
@@ -310,7 +346,7 @@ impl Encoding {
     }
 }
 
-pub(crate) fn merge(masks: &mut Vec<Masked>, new: Masked) {
+fn merge(masks: &mut Vec<Masked>, new: Masked) {
     match masks.iter_mut().find(|masked| masked.word == new.word) {
         // Two different values of one variable: kept apart, so that the condition never holds.
         Some(masked) if masked.mask & new.mask & (masked.value ^ new.value) != 0 => masks.push(new),

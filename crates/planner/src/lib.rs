@@ -6,6 +6,8 @@
 
 mod anytime;
 mod apply;
+mod closure;
+mod components;
 mod csr;
 mod encoding;
 mod ground;

@@ -538,30 +538,26 @@ fn cost_of(
     if !problem.minimize_cost {
         return Ok(1);
     }
-    let mut total = 0;
-    for term in &schema.cost {
-        total += match term {
-            CostTerm::Constant(amount) => u64::from(*amount),
-            CostTerm::Function(function, terms) => {
-                let key: Vec<ObjectId> = terms
-                    .iter()
-                    .map(|&term| world::value(term, arguments))
-                    .collect();
-                let found = problem
-                    .values
-                    .iter()
-                    .find(|given| given.function == *function && given.arguments == key);
-                let name = &problem.domain.functions[function.index()].name;
-                u64::from(
-                    found
-                        .ok_or_else(|| PlanError::MissingCost {
-                            step,
-                            function: names(problem, name, &key),
-                        })?
-                        .value,
-                )
-            }
-        };
+    let (function, terms) = match &schema.cost {
+        None => return Ok(0),
+        Some(CostTerm::Constant(amount)) => return Ok(u64::from(*amount)),
+        Some(CostTerm::Function(function, terms)) => (*function, terms),
+    };
+    let key: Vec<ObjectId> = terms
+        .iter()
+        .map(|&term| world::value(term, arguments))
+        .collect();
+    let mut values = problem.values.iter();
+    let found = values.find(|given| given.function == function && given.arguments == key);
+    match found {
+        Some(given) => Ok(u64::from(given.value)),
+        None => Err(PlanError::MissingCost {
+            step,
+            function: names(
+                problem,
+                &problem.domain.functions[function.index()].name,
+                &key,
+            ),
+        }),
     }
-    Ok(total)
 }

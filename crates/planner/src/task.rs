@@ -135,8 +135,6 @@ pub struct Effect<'a> {
 pub(crate) struct Axioms {
     pub(crate) head: Vec<PropId>,
     pub(crate) body: Csr<PropId>,
-    /// The axioms of level l end at `level_ends[l]`.
-    pub(crate) level_ends: Vec<u32>,
     /// Every proposition that axioms derive, sorted.
     pub(crate) derived: Vec<PropId>,
     /// Derived propositions with their complements, sorted.

@@ -64,3 +64,21 @@ fn a_plan_that_fits_no_action_of_the_name_is_told_why() {
         PlanError::UnknownObject { step: 1, .. }
     ));
 }
+
+#[test]
+fn of_several_increases_the_last_one_counts() {
+    let domain = "(define (domain twice) (:requirements :strips :action-costs)
+      (:predicates (a) (b)) (:functions (total-cost) (toll) - number)
+      (:action both :effect (and (increase (total-cost) 5) (a)
+        (and (increase (total-cost) (toll)) (increase (total-cost) 2))))
+      (:action toll :precondition (a)
+        :effect (and (increase (total-cost) 1) (b) (increase (total-cost) (toll)))))";
+    let problem = "(define (problem p) (:domain twice) (:init (= (toll) 7))
+      (:goal (b)) (:metric minimize (total-cost)))";
+    let problem = parse_texts(domain, problem);
+    let task = ground(&problem, &mut ()).unwrap();
+    let costs: Vec<u32> = task.actions().map(|action| task.cost(action)).collect();
+    assert_eq!(costs, [2, 7], "Fast Downward's optimal cost is 9 too");
+    let plan = Plan::parse("(both)\n(toll)\n").unwrap();
+    assert_eq!(plan.validate(&problem).unwrap().cost, 9);
+}

@@ -100,7 +100,7 @@ impl Vocabulary {
             add: Vec::new(),
             del: Vec::new(),
             conditional: Vec::new(),
-            cost: Vec::new(),
+            cost: None,
         };
         // A part that is no list was complained about above.
         let list = |part: &str| {

@@ -233,12 +233,18 @@ impl Reader<'_> {
             );
             return;
         }
-        let term = self.increase(node);
-        if term.is_some() {
-            self.uses
-                .note(Requirement::ActionCosts, || tree.head_place(node));
+        let Some(term) = self.increase(node) else {
+            return;
+        };
+        self.uses
+            .note(Requirement::ActionCosts, || tree.head_place(node));
+        if schema.cost.replace(term).is_some() {
+            self.diagnostics.push(
+                Diagnostic::warning(tree.place(node), "a second increase in one action")
+                    .label("only the last one counts")
+                    .help("write one increase, by their sum, if both are meant"),
+            );
         }
-        schema.cost.extend(term);
     }
 
     /// Reads `(increase (total-cost) 3)` or `(increase (total-cost) (distance ?a ?b))`.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::circuit::{Circuit, Node, NodeId};
 use super::instantiate::Fact;
+use crate::components::components;
 
 /// What is known of the negation of a derived fact.
 #[derive(Clone, Debug)]
@@ -255,61 +256,4 @@ fn literals(circuit: &Circuit, node: NodeId, found: &mut dyn FnMut(Fact, bool)) 
             }
         }
     }
-}
-
-/// Strongly connected components (Tarjan, with a stack of its own): the order in which they are
-/// completed, and whether each node lies on a cycle.
-fn components(uses: &[Vec<Fact>]) -> (Vec<u32>, Vec<bool>) {
-    const NEW: u32 = u32::MAX;
-    let mut index = vec![NEW; uses.len()];
-    let mut low = vec![0u32; uses.len()];
-    let mut on_stack = vec![false; uses.len()];
-    let mut order = vec![0u32; uses.len()];
-    let mut recursive = vec![false; uses.len()];
-    let mut stack: Vec<Fact> = Vec::new();
-    let mut calls: Vec<(Fact, usize)> = Vec::new();
-    let (mut next, mut completed) = (0, 0);
-    for start in 0..uses.len() as Fact {
-        if index[start as usize] != NEW {
-            continue;
-        }
-        calls.push((start, 0));
-        while let Some(&mut (fact, ref mut at)) = calls.last_mut() {
-            let here = fact as usize;
-            if *at == 0 {
-                index[here] = next;
-                low[here] = next;
-                next += 1;
-                stack.push(fact);
-                on_stack[here] = true;
-            }
-            if let Some(&used) = uses[here].get(*at) {
-                *at += 1;
-                recursive[here] |= used == fact;
-                if index[used as usize] == NEW {
-                    calls.push((used, 0));
-                } else if on_stack[used as usize] {
-                    low[here] = low[here].min(index[used as usize]);
-                }
-                continue;
-            }
-            calls.pop();
-            if let Some(&(caller, _)) = calls.last() {
-                low[caller as usize] = low[caller as usize].min(low[here]);
-            }
-            if low[here] == index[here] {
-                let several = stack.last() != Some(&fact);
-                while let Some(member) = stack.pop() {
-                    on_stack[member as usize] = false;
-                    order[member as usize] = completed;
-                    recursive[member as usize] |= several;
-                    if member == fact {
-                        break;
-                    }
-                }
-                completed += 1;
-            }
-        }
-    }
-    (order, recursive)
 }

@@ -812,37 +812,26 @@ impl<'a> CostTable<'a> {
         if !problem.minimize_cost {
             return Ok(1);
         }
-        let mut total = 0u32;
-        for term in &schema.cost {
-            let amount = match term {
-                CostTerm::Constant(amount) => *amount,
-                CostTerm::Function(function, terms) => {
-                    let key: Vec<ObjectId> =
-                        terms.iter().map(|&term| object(term, arguments)).collect();
-                    *self
-                        .values
-                        .get(&(*function, key.as_slice()))
-                        .ok_or_else(|| {
-                            let names = |head: &str, objects: &[ObjectId]| {
-                                let mut text = format!("({head}");
-                                for object in objects {
-                                    text.push(' ');
-                                    text.push_str(&problem.objects[object.index()].name);
-                                }
-                                text + ")"
-                            };
-                            GroundError::MissingCost {
-                                action: names(&schema.name, arguments),
-                                function: names(
-                                    &problem.domain.functions[function.index()].name,
-                                    &key,
-                                ),
-                            }
-                        })?
+        let (function, terms) = match &schema.cost {
+            None => return Ok(0),
+            Some(CostTerm::Constant(amount)) => return Ok(*amount),
+            Some(CostTerm::Function(function, terms)) => (*function, terms),
+        };
+        let key: Vec<ObjectId> = terms.iter().map(|&term| object(term, arguments)).collect();
+        let given = self.values.get(&(function, key.as_slice()));
+        given.copied().ok_or_else(|| {
+            let names = |head: &str, objects: &[ObjectId]| {
+                let mut text = format!("({head}");
+                for object in objects {
+                    text.push(' ');
+                    text.push_str(&problem.objects[object.index()].name);
                 }
+                text + ")"
             };
-            total = total.saturating_add(amount);
-        }
-        Ok(total)
+            GroundError::MissingCost {
+                action: names(&schema.name, arguments),
+                function: names(&problem.domain.functions[function.index()].name, &key),
+            }
+        })
     }
 }

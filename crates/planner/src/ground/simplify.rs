@@ -544,7 +544,6 @@ impl Axioms {
                 axioms.head.push(head);
                 axioms.body.push_row(body);
             }
-            axioms.level_ends.push(axioms.head.len() as u32);
         }
         for (fact, known) in raw.facts.iter().enumerate() {
             if known.level.is_some() {
