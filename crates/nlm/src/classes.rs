@@ -29,14 +29,13 @@ pub(crate) fn parts(key: u64) -> [u32; 3] {
 
 #[derive(Default)]
 pub(crate) struct Classes {
-    types: Interner,
-    /// Sets of binary propositions of (a, b) and of ternary ones of (x, y, z); marks, each a mark
-    /// before it, an order and its set; and patterns, each a mark and the sets of both sides.
-    sides: Interner,
-    marks: Interner,
-    patterns: Interner,
-    pairs: Interner,
-    pub(crate) orbits: Interner,
+    types: Interner<u64>,
+    /// Each a mark before it, an order and the ternary propositions of that.
+    marks: Interner<[u64; 3]>,
+    /// Each a mark and the binary propositions of both sides.
+    patterns: Interner<[u64; 3]>,
+    pairs: Interner<u64>,
+    pub(crate) orbits: Interner<u64>,
     /// The type of each object of the structure read last.
     type_of: Vec<u32>,
     /// The class of each pair of the structures at hand.
@@ -45,37 +44,21 @@ pub(crate) struct Classes {
 
 impl Classes {
     pub(crate) fn clear(&mut self) {
-        let Self {
-            types,
-            sides,
-            marks,
-            patterns,
-            pairs,
-            orbits,
-            ..
-        } = self;
-        for interner in [types, sides, marks, patterns, pairs, orbits] {
+        for interner in [&mut self.types, &mut self.pairs, &mut self.orbits] {
             interner.clear();
         }
-        // What is empty is the first.
-        self.sides.number(0);
-        self.marks.number(0);
-        self.patterns.number(0);
+        for interner in [&mut self.marks, &mut self.patterns] {
+            interner.clear();
+            // What is empty is the first.
+            interner.number([0; 3]);
+        }
     }
 
     /// The types of the objects of a structure, the `at`-th at hand, and the classes of its pairs.
     pub(crate) fn find(&mut self, inputs: &Inputs, index: &Index, at: usize) {
         self.type_of.clear();
-        let mut last = None;
-        for bits in inputs.types() {
-            // Objects of one type follow one another.
-            let of = match last {
-                Some((same, of)) if same == bits => of,
-                _ => self.types.number(bits),
-            };
-            last = Some((bits, of));
-            self.type_of.push(of);
-        }
+        let types = inputs.types().map(|bits| self.types.number(bits));
+        self.type_of.extend(types);
         self.of_pairs.truncate(at * index.rows(2) / 2);
         let mut pairs = inputs.pairs(index);
         for (a, &a_type) in self.type_of.iter().enumerate() {
@@ -87,8 +70,7 @@ impl Classes {
                 let pattern = if ab | ba == 0 {
                     0
                 } else {
-                    let [ab, ba] = [self.sides.number(ab), self.sides.number(ba)];
-                    self.patterns.number(key([0, ab, ba]))
+                    self.patterns.number([0, ab, ba])
                 };
                 let class = self.pairs.number(key([a_type, b_type, pattern]));
                 self.of_pairs.push(class);
@@ -101,9 +83,8 @@ impl Classes {
     /// If there are more classes of pairs than a key can name: two million, which no structure of
     /// up to a thousand objects has.
     pub(crate) fn check(&self) {
-        let parts = [&self.sides, &self.marks, &self.patterns, &self.pairs];
-        let fit = parts.iter().all(|part| part.len() < 1 << 21);
-        assert!(fit, "two million classes of pairs");
+        let most = self.patterns.len().max(self.pairs.len());
+        assert!(most < 1 << 21, "two million classes of pairs");
     }
 
     /// The type of each object of the structure read last.
@@ -129,16 +110,16 @@ impl Classes {
     /// The propositions of the pairs of a class.
     pub(crate) fn sides(&self, class: u32) -> Sides {
         let [.., pattern] = self.pair(class);
-        let [_, ab, ba] = parts(self.patterns.keys()[pattern as usize]);
-        [ab, ba].map(|side| self.sides.keys()[side as usize])
+        let [_, ab, ba] = self.patterns.keys()[pattern as usize];
+        [ab, ba]
     }
 
     /// The class of a class of pairs the other way round, of objects of one type.
     pub(crate) fn reversed(&mut self, class: u32) -> u32 {
         let [a, b, pattern] = self.pair(class);
         debug_assert_eq!(a, b);
-        let [_, ab, ba] = parts(self.patterns.keys()[pattern as usize]);
-        let pattern = self.patterns.number(key([0, ba, ab]));
+        let [_, ab, ba] = self.patterns.keys()[pattern as usize];
+        let pattern = self.patterns.number([0, ba, ab]);
         self.pairs.number(key([a, a, pattern]))
     }
 
@@ -146,14 +127,13 @@ impl Classes {
     pub(crate) fn marked(&mut self, index: &Index, at: usize, (orbit, six): &Triple) -> u64 {
         let mut mark = 0;
         for (s, &bits) in (0..).zip(six).filter(|(_, bits)| **bits != 0) {
-            let side = self.sides.number(bits);
-            mark = self.marks.number(key([mark, s, side]));
+            mark = self.marks.number([u64::from(mark), s, bits]);
         }
         let (of, [x, y, z]) = (&self.of_pairs[at * index.rows(2) / 2..], *orbit);
         let [xy, xz, yz] = [(x, y), (x, z), (y, z)].map(|(a, b)| of[index.pairs().index(a, b)]);
         let [a, b, pattern] = self.pair(xy);
-        let [_, ab, ba] = parts(self.patterns.keys()[pattern as usize]);
-        let pattern = self.patterns.number(key([mark, ab, ba]));
+        let [_, ab, ba] = self.patterns.keys()[pattern as usize];
+        let pattern = self.patterns.number([u64::from(mark), ab, ba]);
         let xy = self.pairs.number(key([a, b, pattern]));
         key([xy, xz, yz])
     }
@@ -161,11 +141,11 @@ impl Classes {
     /// What ternary propositions hold of the orders of an orbit whose first pair has this class.
     pub(crate) fn ternary(&self, class: u32) -> [u64; SIX] {
         let [.., pattern] = self.pair(class);
-        let [mut mark, ..] = parts(self.patterns.keys()[pattern as usize]);
+        let [mut mark, ..] = self.patterns.keys()[pattern as usize];
         let mut six = [0; SIX];
         while mark != 0 {
-            let [before, s, side] = parts(self.marks.keys()[mark as usize]);
-            six[s as usize] = self.sides.keys()[side as usize];
+            let [before, s, bits] = self.marks.keys()[mark as usize];
+            six[s as usize] = bits;
             mark = before;
         }
         six
@@ -187,14 +167,10 @@ impl Classes {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let interners = [
-            &self.types,
-            &self.sides,
-            &self.marks,
-            &self.patterns,
-            &self.pairs,
-            &self.orbits,
-        ];
-        interners.into_iter().map(Interner::bytes).sum::<usize>() + self.of_pairs.capacity() * 4
+        let keys = [&self.types, &self.pairs, &self.orbits];
+        let triples = [&self.marks, &self.patterns];
+        keys.map(Interner::bytes).iter().sum::<usize>()
+            + triples.map(Interner::bytes).iter().sum::<usize>()
+            + self.of_pairs.capacity() * 4
     }
 }

@@ -1,26 +1,53 @@
 //! Numbers for keys, in the order they come.
 
+/// What can be numbered.
+pub(crate) trait Key: Copy + Default + Eq {
+    /// Of which the high bits depend on all bits of the key.
+    fn mixed(self) -> u64;
+}
+
+impl Key for u64 {
+    #[inline]
+    fn mixed(self) -> u64 {
+        self.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+impl Key for [u64; 3] {
+    #[inline]
+    fn mixed(self) -> u64 {
+        self.into_iter().fold(0, |hash, part| {
+            (hash.rotate_left(32) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        })
+    }
+}
+
 /// Open addressing from a key to its number.
 #[derive(Default)]
-pub(crate) struct Interner {
+pub(crate) struct Interner<K> {
     /// A power of two of places, at most a quarter of them taken: a key and its number each.
-    places: Vec<(u64, u32)>,
-    keys: Vec<u64>,
+    places: Vec<(K, u32)>,
+    /// Which are taken. Few are, and many interners are cleared for every gradient.
+    taken: Vec<u32>,
+    keys: Vec<K>,
 }
 
 /// The number where there is no key.
 const FREE: u32 = u32::MAX;
 
-impl Interner {
+impl<K: Key> Interner<K> {
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
-        let len = self.places.len().max(256);
-        self.places.clear();
-        self.places.resize(len, (0, FREE));
+        if self.places.is_empty() {
+            self.places.resize(256, (K::default(), FREE));
+        }
+        for at in self.taken.drain(..) {
+            self.places[at as usize].1 = FREE;
+        }
     }
 
     /// The keys by number.
-    pub(crate) fn keys(&self) -> &[u64] {
+    pub(crate) fn keys(&self) -> &[K] {
         &self.keys
     }
 
@@ -28,15 +55,15 @@ impl Interner {
         self.keys.len()
     }
 
-    /// Where a key is looked for first: the high bits of a product depend on all bits of the key.
+    /// Where a key is looked for first.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (self.places.len() - 1)
+    fn home(&self, key: K) -> usize {
+        (key.mixed() >> 40) as usize & (self.places.len() - 1)
     }
 
     /// The number of a key, a new one if it has none. Needs a [`clear`](Self::clear) at first.
     #[inline]
-    pub(crate) fn number(&mut self, key: u64) -> u32 {
+    pub(crate) fn number(&mut self, key: K) -> u32 {
         let (known, number) = self.places[self.home(key)];
         if known == key && number != FREE {
             return number;
@@ -45,29 +72,33 @@ impl Interner {
     }
 
     #[cold]
-    fn look_further(&mut self, key: u64) -> u32 {
+    fn look_further(&mut self, key: K) -> u32 {
         let at = self.place(key);
         if self.places[at].1 != FREE {
             return self.places[at].1;
         }
-        let number = self.keys.len() as u32;
         self.keys.push(key);
-        self.places[at] = (key, number);
-        if 4 * self.keys.len() > self.places.len() {
-            let len = 4 * self.places.len();
-            self.places.clear();
-            self.places.resize(len, (0, FREE));
-            for number in 0..self.keys.len() {
-                let key = self.keys[number];
-                let at = self.place(key);
-                self.places[at] = (key, number as u32);
-            }
+        if 4 * self.keys.len() <= self.places.len() {
+            return self.put(at, self.keys.len() - 1);
         }
-        number
+        let len = 4 * self.places.len();
+        self.places.clear();
+        self.places.resize(len, (key, FREE));
+        self.taken.clear();
+        for number in 0..self.keys.len() {
+            self.put(self.place(self.keys[number]), number);
+        }
+        self.keys.len() as u32 - 1
+    }
+
+    fn put(&mut self, at: usize, number: usize) -> u32 {
+        self.taken.push(at as u32);
+        self.places[at] = (self.keys[number], number as u32);
+        number as u32
     }
 
     /// The place of a key, or the free one where it belongs.
-    fn place(&self, key: u64) -> usize {
+    fn place(&self, key: K) -> usize {
         let mut at = self.home(key);
         while self.places[at].1 != FREE && self.places[at].0 != key {
             at = (at + 1) & (self.places.len() - 1);
@@ -76,7 +107,9 @@ impl Interner {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.places.capacity() * 16 + self.keys.capacity() * 8
+        self.places.capacity() * size_of::<(K, u32)>()
+            + self.taken.capacity() * 4
+            + self.keys.capacity() * size_of::<K>()
     }
 }
 

@@ -27,7 +27,7 @@ static SLOTS: LazyLock<[[usize; SIX]; SIX]> = LazyLock::new(|| {
 #[derive(Default)]
 pub(super) struct Orbits {
     /// Orbits by the classes of their pairs as they come, and where their six orders lie.
-    named: Interner,
+    named: Interner<u64>,
     places_of_named: Vec<[u32; SIX]>,
     /// By class of pairs: the other way round, of objects of one type.
     reversed: Vec<u32>,

@@ -121,10 +121,7 @@ impl LookUp<'_> {
                 while y < n {
                     // As many at once as there are registers for.
                     let at = [x, y];
-                    if V::WIDE && N == 1 && !PAIRS && !BOTH && y + 4 <= n {
-                        class = self.block::<V, F, N, BOTH, PAIRS, 4>(&look, at, class);
-                        y += 4;
-                    } else if V::WIDE && y + 2 <= n {
+                    if V::WIDE && y + 2 <= n {
                         class = self.block::<V, F, N, BOTH, PAIRS, 2>(&look, at, class);
                         y += 2;
                     } else {

@@ -112,12 +112,6 @@ unsafe impl Kernel for RowMap<'_> {
             while i + 8 <= n {
                 i += self.tile::<V, 8, 1>(i);
             }
-            if i + 6 <= n {
-                i += self.tile::<V, 6, 1>(i);
-            }
-            if i + 3 <= n {
-                i += self.tile::<V, 3, 1>(i);
-            }
             while i < n {
                 i += self.tile::<V, 1, 1>(i);
             }
@@ -250,16 +244,12 @@ unsafe impl Kernel for PairMap<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: there are as many pairs as a tile has.
         unsafe {
-            // What pairs add to triples comes in threes of blocks.
-            let threes = self.outputs.is_multiple_of(3 * BLOCK);
-            if V::WIDE && threes && self.pairs >= 4 {
-                self.tiles::<V, 4, 3>();
-            } else if V::WIDE && self.pairs >= 8 {
-                self.tiles::<V, 8, 1>();
+            if V::WIDE && self.pairs >= 8 {
+                self.tiles::<V, 8>();
             } else if self.pairs >= 4 {
-                self.tiles::<V, 4, 1>();
+                self.tiles::<V, 4>();
             } else {
-                self.tiles::<V, 1, 1>();
+                self.tiles::<V, 1>();
             }
         }
     }
@@ -267,37 +257,33 @@ unsafe impl Kernel for PairMap<'_> {
 
 impl PairMap<'_> {
     #[inline(always)]
-    unsafe fn tiles<V: Vector, const T: usize, const B: usize>(&self) {
+    unsafe fn tiles<V: Vector, const T: usize>(&self) {
         let mut i = 0;
-        // SAFETY: there are at least T pairs, and outputs are whole groups of B blocks. The last
-        // tile may compute pairs again: no output is an input.
+        // SAFETY: there are at least T pairs. The last tile may compute pairs again: no output is
+        // an input.
         unsafe {
             while i < self.pairs {
                 let from = i.min(self.pairs - T);
-                for f in (0..self.outputs).step_by(B * BLOCK) {
-                    self.tile::<V, T, B>(from, f);
+                for f in (0..self.outputs).step_by(BLOCK) {
+                    self.tile::<V, T>(from, f);
                 }
                 i += T;
             }
         }
     }
 
-    /// B blocks of features from f on, of the pairs i .. i + T.
+    /// Features f .. f + 8 of the pairs i .. i + T.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize, const B: usize>(&self, i: usize, f: usize) {
+    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize, f: usize) {
         // SAFETY: the caller gives pairs and outputs that exist.
         unsafe {
-            let mut u = [[V::splat(0.0); B]; T];
+            let mut u = [V::splat(0.0); T];
             let mut v = u;
             if let Some(starts) = self.starts {
                 for t in 0..T {
                     let class = *starts.classes.get_unchecked(i + t) as usize;
                     let at = starts.table.row(class).add(f);
-                    for b in 0..B {
-                        let at = at.add(b * BLOCK);
-                        u[t][b] = V::load(at);
-                        v[t][b] = V::load(at.add(self.outputs));
-                    }
+                    (u[t], v[t]) = (V::load(at), V::load(at.add(self.outputs)));
                 }
             }
             for source in self.sources {
@@ -305,31 +291,11 @@ impl PairMap<'_> {
                 (u, v) = sweep_pairs(u, v, source, source.x.row(2 * i), weights);
             }
             for t in 0..T {
-                for b in 0..B {
-                    let [ab, ba] = self.rows(2 * (i + t), f + b * BLOCK, u[t][b], v[t][b]);
-                    (u[t][b], v[t][b]) = (ab, ba);
+                let mut rows = self.rows(2 * (i + t), f, u[t], v[t]);
+                if self.activate {
+                    rows = sigmoids(rows);
                 }
-            }
-            if self.activate {
-                // Four at a time: a sigmoid is a long chain.
-                let mut t = 0;
-                while t + 2 <= T {
-                    for b in 0..B {
-                        [u[t][b], v[t][b], u[t + 1][b], v[t + 1][b]] =
-                            sigmoids([u[t][b], v[t][b], u[t + 1][b], v[t + 1][b]]);
-                    }
-                    t += 2;
-                }
-                if t < T {
-                    for b in 0..B {
-                        [u[t][b], v[t][b]] = sigmoids([u[t][b], v[t][b]]);
-                    }
-                }
-            }
-            for t in 0..T {
-                for b in 0..B {
-                    self.store(2 * (i + t), f + b * BLOCK, u[t][b], v[t][b]);
-                }
+                self.store(2 * (i + t), f, rows[0], rows[1]);
             }
         }
     }
@@ -370,17 +336,17 @@ impl PairMap<'_> {
     }
 }
 
-/// u and v of T pairs and B blocks of features, one channel after the other.
+/// u and v of T pairs, one channel after the other.
 #[inline(always)]
-unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
-    mut u: [[V; B]; T],
-    mut v: [[V; B]; T],
+unsafe fn sweep_pairs<V: Vector, const T: usize>(
+    mut u: [V; T],
+    mut v: [V; T],
     source: &Source<'_>,
     x: *const f32,
     w: *const f32,
-) -> ([[V; B]; T], [[V; B]; T]) {
+) -> ([V; T], [V; T]) {
     let (stride, half) = (source.x.stride(), source.width * BLOCK);
-    // SAFETY: the caller gives 2 T rows, `columns` columns and B blocks of weights.
+    // SAFETY: the caller gives 2 T rows and `columns` columns.
     unsafe {
         let mut c = 0;
         while c + UNROLL <= source.columns {
@@ -398,31 +364,21 @@ unsafe fn sweep_pairs<V: Vector, const T: usize, const B: usize>(
 }
 
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // one index runs over several arrays
-unsafe fn sweep_channel<V: Vector, const T: usize, const B: usize>(
-    mut u: [[V; B]; T],
-    mut v: [[V; B]; T],
+unsafe fn sweep_channel<V: Vector, const T: usize>(
+    mut u: [V; T],
+    mut v: [V; T],
     x: *const f32,
     stride: usize,
     w: *const f32,
     half: usize,
-) -> ([[V; B]; T], [[V; B]; T]) {
+) -> ([V; T], [V; T]) {
     // SAFETY: as for `sweep_pairs`.
     unsafe {
-        let mut sum = [V::splat(0.0); B];
-        let mut difference = sum;
-        for b in 0..B {
-            let at = w.add(2 * b * half);
-            sum[b] = V::load(at);
-            difference[b] = V::load(at.add(half));
-        }
+        let (sum, difference) = (V::load(w), V::load(w.add(half)));
         for t in 0..T {
             let at = x.add(2 * t * stride);
-            let (s, d) = (V::splat(*at), V::splat(*at.add(stride)));
-            for b in 0..B {
-                u[t][b] = s.mul_add(sum[b], u[t][b]);
-                v[t][b] = d.mul_add(difference[b], v[t][b]);
-            }
+            u[t] = V::splat(*at).mul_add(sum, u[t]);
+            v[t] = V::splat(*at.add(stride)).mul_add(difference, v[t]);
         }
     }
     (u, v)
