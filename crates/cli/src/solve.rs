@@ -162,8 +162,12 @@ pub(crate) fn text(record: &SolveRecord, plan: Option<&str>) -> String {
         ));
     }
     if let Some(learned) = &record.learned {
+        let lessons = match learned.lessons {
+            0 | 1 => String::new(),
+            lessons => format!(", lesson {lessons}"),
+        };
         line(format!(
-            "Learnt from {} small problems cut out of this one, in {:.1} s.",
+            "Learnt from {} small problems cut out of this one{lessons}, in {:.1} s.",
             learned.cuts,
             learned.cut_seconds + learned.fit_seconds
         ));

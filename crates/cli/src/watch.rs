@@ -111,6 +111,10 @@ pub(crate) fn tell(notice: &Notice) {
             size.variables,
             size.bytes_per_state,
         )),
+        Notice::LearnedHere(learned) if learned.lessons > 1 => say(&format!(
+            "homing: still no plan; learnt anew from {} other small problems, lesson {}\n",
+            learned.cuts, learned.lessons
+        )),
         Notice::LearnedHere(learned) => say(&format!(
             "homing: no plan yet; learnt from {} small problems cut out of this one in {:.1} s, and \
              searching on with that\n",

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use homing_learner::{
     CountsConfig, CountsFunction, CutConfig, Cutter, FitReport, GraphSpec, RankingConfig,
-    TrainingSet, fit,
+    TrainingSet, fit_watched,
 };
 use homing_planner::{Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,17 @@ pub struct LearnHereConfig {
     /// Work of the classical search before the problem is learnt from, in rough nanoseconds: most
     /// problems that it solves at all within a minute are solved by then.
     pub first_work: u64,
+    /// Work of the search with what was learnt, likewise, after which it learns anew from other cuts
+    /// if it does not get on; half as much again after each lesson. 0: it learns once.
+    pub lesson_work: u64,
+    /// Work of a search with a model before that, in first lessons: a model is given longer.
+    pub model_lessons: u64,
+    /// Cuts of every other lesson; the others have as many as `cut` says. Few teach most of what many
+    /// do in a third of the time, and now and then something simpler that is better.
+    pub few_cuts: usize,
+    /// Problems with more objects than this begin with a lesson of many cuts: they have more to teach,
+    /// and a wrong lesson costs them more.
+    pub large: usize,
     /// States sampled in each cut, about.
     pub samples: usize,
     /// How small problems are cut out of the given one.
@@ -40,6 +51,10 @@ impl Default for LearnHereConfig {
     fn default() -> Self {
         Self {
             first_work: 400_000_000,
+            lesson_work: 1_500_000_000,
+            model_lessons: 10,
+            few_cuts: 60,
+            large: 100,
             samples: 60,
             cut: CutConfig::default(),
             function: CountsConfig {
@@ -80,6 +95,9 @@ impl LearnHereConfig {
         if !(0.0..=1.0).contains(&self.quiet_below) {
             problems.push("`quiet_below` must be between 0 and 1".to_owned());
         }
+        if self.few_cuts == 0 {
+            problems.push("`few_cuts` must be at least 1".to_owned());
+        }
         if self.samples == 0 {
             problems.push("`samples` must be at least 1".to_owned());
         }
@@ -96,6 +114,9 @@ impl LearnHereConfig {
 /// What was learnt from the problem at hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LearnedHere {
+    /// How often an order was learnt. Seconds are of all lessons, the rest is of the last.
+    #[serde(default)]
+    pub lessons: usize,
     /// Small problems cut out of the given one.
     pub cuts: usize,
     /// States walked through, all tries included.
@@ -118,6 +139,31 @@ pub struct LearnedHere {
     pub walk_seconds: f64,
     /// Wall-clock seconds of sampling, pairing and fitting.
     pub fit_seconds: f64,
+}
+
+impl LearnHereConfig {
+    /// How many cuts a lesson has, the first one being 0.
+    pub(crate) fn cuts_of_lesson(&self, lesson: usize, task: &Task) -> usize {
+        let begins_with_many = task.problem().objects.len() > self.large;
+        match begins_with_many == lesson.is_multiple_of(2) {
+            true => self.cut.cuts,
+            false => self.few_cuts.min(self.cut.cuts),
+        }
+    }
+}
+
+impl LearnedHere {
+    /// A further lesson after those before.
+    pub(crate) fn after(self, before: &Self) -> Self {
+        Self {
+            lessons: before.lessons + 1,
+            first_seconds: before.first_seconds,
+            cut_seconds: before.cut_seconds + self.cut_seconds,
+            walk_seconds: before.walk_seconds + self.walk_seconds,
+            fit_seconds: before.fit_seconds + self.fit_seconds,
+            ..self
+        }
+    }
 }
 
 /// Cuts small problems out of a task and learns the order of their states; no function if none
@@ -145,7 +191,7 @@ pub(crate) fn learn_here(
     if set.problems.is_empty() {
         return Ok((None, record));
     }
-    let (fitted, report) = fit_here(task, &set, config, seed);
+    let (fitted, report) = fit_here(task, &set, config, seed, watch)?;
     record.quiet = fitted.spec().quiet;
     record.features = report.features;
     record.pairs = report.pairs;
@@ -161,16 +207,17 @@ fn fit_here(
     set: &TrainingSet,
     config: &LearnHereConfig,
     seed: u64,
-) -> (CountsFunction, FitReport) {
+    watch: &mut dyn Watch,
+) -> Result<(CountsFunction, FitReport), Stop> {
     // The given problem, not its small parts, tells which relations are dense.
     let spec = |function: &CountsConfig| {
         let drawn = GraphSpec::of_tasks(&[task], function.rounds, function.second_head);
         drawn.configured(function, &[task])
     };
     let function = &config.function;
-    let plain = fit(set, &spec(function), function, &config.fit, seed);
+    let plain = fit_watched(set, &spec(function), function, &config.fit, seed, watch)?;
     if config.quiet_below == 0.0 || function.quiet || function.rounds < 2 {
-        return plain;
+        return Ok(plain);
     }
     let quiet_function = CountsConfig {
         second_head: true,
@@ -180,12 +227,14 @@ fn fit_here(
     };
     let quiet_spec = spec(&quiet_function);
     if !quiet_spec.quiet {
-        return plain;
+        return Ok(plain);
     }
-    let quiet = fit(set, &quiet_spec, &quiet_function, &config.fit, seed);
+    let quiet = fit_watched(set, &quiet_spec, &quiet_function, &config.fit, seed, watch)?;
     let mistakes = |report: &FitReport| 1.0 - report.accuracy[0];
-    match mistakes(&quiet.1) < config.quiet_below * mistakes(&plain.1) {
-        true => quiet,
-        false => plain,
-    }
+    Ok(
+        match mistakes(&quiet.1) < config.quiet_below * mistakes(&plain.1) {
+            true => quiet,
+            false => plain,
+        },
+    )
 }

@@ -3,14 +3,15 @@
 //! A model joins as a second worker. Without one the classical search begins alone; if it has found
 //! no plan after a little work, small problems are cut out of the given one, the order of their
 //! states is learnt, and both go on with the states already met. Then a worker that looks for what is
-//! new joins as well. All bounds are counters, so that the same seed gives the same plan on any
+//! new joins as well. Where what was learnt does not lead on, other small problems are cut out and
+//! another order is learnt: a further lesson. All bounds are counters, so that the same seed gives the same plan on any
 //! machine.
 
 use std::time::Instant;
 
-use homing_learner::AnyModel;
+use homing_learner::{AnyModel, CountsFunction};
 use homing_planner::search::{
-    Deferred, DeferredConfig, Finder, Limit, Limits, Outcome, SearchResult, Statistics,
+    Deferred, DeferredConfig, Finder, Limit, Limits, Outcome, SearchResult, Statistics, Trust,
 };
 use homing_planner::{Costs, Heuristic, HeuristicKind, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
@@ -148,43 +149,37 @@ pub(crate) fn search(
             Err(stop) => return Ok(LazyResult::stopped(stop)),
         }
     }
-    let deferred = DeferredConfig {
-        mixed: model.is_some(),
-        ..config.lazy.deferred(config.seed)
-    };
-    let mut search = Deferred::new(task, heuristics, deferred);
+    let mut search = Deferred::new(task, heuristics, config.lazy.deferred(config.seed));
+    let has_scorer = scorer.is_some();
     if let Some(scorer) = scorer {
-        search.add_scorer(scorer);
+        search.add_scorer(scorer, Trust::High);
     }
-    let learns = model.is_none() && config.learn != LearnWhen::Never;
-    let mut learned = None;
+    let mut lessons = Lessons::new(task, here, config.seed);
     let begin = Instant::now();
     let mut outcome = match config.learn {
-        LearnWhen::First if learns => Outcome::LimitReached(Limit::Work),
+        LearnWhen::First if model.is_none() => Outcome::LimitReached(Limit::Work),
         _ => search.run(limits, Some(here.first_work), watch),
     };
-    if outcome == Outcome::LimitReached(Limit::Work) {
-        let first_seconds = begin.elapsed().as_secs_f64();
-        let function = match learns.then(|| learn_here(task, here, config.seed, watch)) {
-            Some(Ok((function, mut record))) => {
-                record.first_seconds = first_seconds;
-                observer.notice(&Notice::LearnedHere(record.clone()));
-                learned = Some(record);
-                Ok(function)
-            }
-            Some(Err(stop)) => Err(stop),
-            None => Ok(None),
-        };
-        outcome = match function {
-            Ok(function) => {
-                if let Some(function) = function {
-                    search.add_scorer(function.scorer(task));
+    let is_open = |outcome: &Outcome| *outcome == Outcome::LimitReached(Limit::Work);
+    if is_open(&outcome) {
+        search.add_novelty();
+        let learns = config.learn != LearnWhen::Never;
+        match model {
+            Some(_) => {
+                if has_scorer {
+                    search.begin_guided_anew();
                 }
-                search.add_novelty();
-                search.run(limits, None, watch)
+                let most = here.lesson_work.saturating_mul(here.model_lessons);
+                let more_work = (learns && has_scorer && most > 0).then_some(most);
+                outcome = run_while_it_gets_on(&mut search, limits, more_work, watch);
             }
-            Err(stop) => Outcome::LimitReached(Limit::Stopped(stop)),
-        };
+            None if !learns => outcome = search.run(limits, None, watch),
+            None => {}
+        }
+        if is_open(&outcome) {
+            lessons.record.first_seconds = begin.elapsed().as_secs_f64();
+            outcome = lessons.search(&mut search, limits, watch, observer);
+        }
     }
     Ok(LazyResult {
         found_by: search.found_by(),
@@ -192,9 +187,82 @@ pub(crate) fn search(
             outcome,
             statistics: search.statistics(),
         },
-        learned,
+        learned: (lessons.record.lessons > 0).then_some(lessons.record),
         work: search.work(),
     })
+}
+
+/// Searches until so much work is done and descents no longer find anything better.
+fn run_while_it_gets_on(
+    search: &mut Deferred<'_>,
+    limits: Limits,
+    more_work: Option<u64>,
+    watch: &mut dyn Watch,
+) -> Outcome {
+    loop {
+        let outcome = search.run(limits, more_work, watch);
+        if outcome != Outcome::LimitReached(Limit::Work) || !search.descends() {
+            return outcome;
+        }
+    }
+}
+
+/// Learning from the problem at hand, and again where the search does not get on.
+struct Lessons<'t> {
+    task: &'t Task,
+    here: &'t LearnHereConfig,
+    seed: u64,
+    record: LearnedHere,
+}
+
+impl<'t> Lessons<'t> {
+    fn new(task: &'t Task, here: &'t LearnHereConfig, seed: u64) -> Self {
+        let record = LearnedHere::default();
+        Self {
+            task,
+            here,
+            seed,
+            record,
+        }
+    }
+
+    /// Learns and searches. What cuts are drawn is chance, and some orders lead astray: a search that
+    /// has stopped getting on begins anew with what other cuts teach, each time after half as much work again.
+    fn search(
+        &mut self,
+        search: &mut Deferred<'t>,
+        limits: Limits,
+        watch: &mut dyn Watch,
+        observer: &dyn Observer,
+    ) -> Outcome {
+        let mut work = self.here.lesson_work;
+        loop {
+            let function = match self.learn(watch) {
+                Ok(function) => function,
+                Err(stop) => return Outcome::LimitReached(Limit::Stopped(stop)),
+            };
+            observer.notice(&Notice::LearnedHere(self.record.clone()));
+            let learned = function.is_some();
+            if let Some(function) = function {
+                search.add_scorer(function.scorer(self.task), Trust::Low);
+            }
+            let more_work = (learned && work > 0).then_some(work);
+            let outcome = run_while_it_gets_on(search, limits, more_work, watch);
+            if outcome != Outcome::LimitReached(Limit::Work) {
+                return outcome;
+            }
+            work = work.saturating_add(work.div_ceil(2));
+        }
+    }
+
+    fn learn(&mut self, watch: &mut dyn Watch) -> Result<Option<CountsFunction>, Stop> {
+        let seed = self.seed.wrapping_add(self.record.lessons as u64);
+        let mut here = self.here.clone();
+        here.cut.cuts = self.here.cuts_of_lesson(self.record.lessons, self.task);
+        let (function, lesson) = learn_here(self.task, &here, seed, watch)?;
+        self.record = lesson.after(&self.record);
+        Ok(function)
+    }
 }
 
 impl LazyConfig {

@@ -65,7 +65,7 @@ pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
 pub use ranking::{
     ExactConfig, FitReport, GatherReport, RankedNetwork, RankingConfig, TrainingProblem,
-    TrainingSet, fit, gather, rank_network,
+    TrainingSet, fit, fit_watched, gather, rank_network,
 };
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};

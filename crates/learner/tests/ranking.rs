@@ -12,7 +12,7 @@ use homing_learner::{
 };
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
-use homing_planner::search::{Deferred, DeferredConfig, Limits, Outcome};
+use homing_planner::search::{Deferred, DeferredConfig, Limits, Outcome, Trust};
 use homing_planner::{
     ActionId, Costs, Estimate, Heuristic, Progress, Registry, StateId, States, Stop,
     SuccessorGenerator, Task, Watch,
@@ -79,7 +79,7 @@ fn what_is_learnt_on_five_blocks_builds_towers_of_forty() {
         let task = blocks(40, seed);
         let config = DeferredConfig::default();
         let mut search = Deferred::new(&task, Vec::new(), config);
-        search.add_scorer(function.scorer(&task));
+        search.add_scorer(function.scorer(&task), Trust::High);
         let limits = Limits {
             max_expansions: Some(2000),
             ..Limits::default()
@@ -419,7 +419,7 @@ fn what_only_dead_ends_have_outweighs_all_else() {
     // A floor far larger than any of them.
     let task = floor(9, 8);
     let mut search = Deferred::new(&task, Vec::new(), DeferredConfig::default());
-    search.add_scorer(function.scorer(&task));
+    search.add_scorer(function.scorer(&task), Trust::High);
     let limits = Limits {
         max_expansions: Some(20_000),
         ..Limits::default()

@@ -319,6 +319,10 @@ impl Observer for Teller<'_> {
                 "grounded: {} actions, {} propositions",
                 size.actions, size.propositions
             ),
+            Notice::LearnedHere(learned) if learned.lessons > 1 => format!(
+                "still no plan; learnt anew from {} other small problems, lesson {}",
+                learned.cuts, learned.lessons
+            ),
             Notice::LearnedHere(learned) => format!(
                 "no plan yet; learnt from {} small problems cut out of this one, and searching on \
                  with that",

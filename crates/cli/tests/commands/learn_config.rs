@@ -54,7 +54,7 @@ fn a_file_changes_what_it_names_and_nothing_else() {
         )
     };
     let usual = solve(&[]);
-    assert_eq!(usual["learned"]["cuts"], 200);
+    assert_eq!(usual["learned"]["cuts"], 60);
     let option = ["--learn-config", place.settings.to_str().expect("a name")];
     assert_eq!(solve(&option), usual);
     std::fs::write(&place.settings, "[cut]\ncuts = 5\n").expect("a file");
@@ -91,6 +91,63 @@ fn quiet_relations_are_taken_where_they_make_fewer_mistakes() {
     assert_eq!(is_quiet(&grid, "quiet_below = 0.0\n"), false);
     // There are no static relations in blocks.
     assert_eq!(is_quiet(&blocks.problem, ""), false);
+}
+
+#[test]
+fn lessons_follow_one_another_until_there_is_a_plan() {
+    // Without descents nothing shows that the search gets on, and a lesson of a microsecond is over
+    // before it has led anywhere.
+    let place = place("lesson_work = 1_000\n[cut]\ncuts = 5\n");
+    let solve = |problem: &PathBuf| {
+        run![
+            "solve",
+            "--json",
+            "--learn",
+            "first",
+            "--descent",
+            "0",
+            "--learn-config",
+            place.settings,
+            problem
+        ]
+        .ends_with(0)
+    };
+    let run = solve(&place.problem);
+    let record = counted(&run.stdout);
+    let lessons = record["learned"]["lessons"].as_u64().expect("a number");
+    assert!(lessons > 2, "{lessons} lessons");
+    assert!(run.stderr.contains(&format!("lesson {lessons}")));
+    assert_eq!(record["validated"], true);
+    assert_eq!(counted(&solve(&place.problem).stdout), record);
+    std::fs::write(&place.settings, "lesson_work = 0\n[cut]\ncuts = 5\n").expect("a file");
+    let once = counted(&solve(&place.problem).stdout);
+    assert_eq!(once["learned"]["lessons"], 1);
+}
+
+#[test]
+fn a_model_that_does_not_get_on_is_replaced() {
+    let place = place("first_work = 1\nlesson_work = 1\nmodel_lessons = 1\n[cut]\ncuts = 5\n");
+    let solve = |learn: &str| {
+        run![
+            "solve",
+            "--json",
+            "--model",
+            "auto",
+            "--learn",
+            learn,
+            "--descent",
+            "0",
+            "--learn-config",
+            place.settings,
+            place.problem
+        ]
+        .ends_with(0)
+    };
+    let record: Value = serde_json::from_str(&solve("never").stdout).expect("JSON");
+    assert_eq!(record["learned"], Value::Null);
+    let record = counted(&solve("auto").stdout);
+    assert!(record["learned"]["lessons"].as_u64() > Some(0), "{record}");
+    assert_eq!(record["validated"], true);
 }
 
 #[test]
@@ -139,10 +196,11 @@ fn everything_that_is_wrong_with_a_file_is_said() {
         .expect("a file");
         let run = run_with(&words).ends_with(33).says("learn.toml");
         run.says("`first`").says("`cut.repiar`").says("`cut.goals`");
-        let wrong = "samples = 0\nquiet_below = 1.5\n[cut]\nattempts = 0\nall_goals = 2.0\n[fit]\nl2 = -1.0\n";
+        let wrong = "few_cuts = 0\nsamples = 0\nquiet_below = 1.5\n[cut]\nattempts = 0\nall_goals = 2.0\n[fit]\nl2 = -1.0\n";
         std::fs::write(&place.settings, wrong).expect("a file");
         let run = run_with(&words).ends_with(33);
         run.says("`samples`")
+            .says("`few_cuts`")
             .says("`quiet_below`")
             .says("`attempts`")
             .says("`all_goals`")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use homing_planner::search::{Deferred, DeferredConfig, Limit, Limits, Outcome};
+use homing_planner::search::{Deferred, DeferredConfig, Limit, Limits, Outcome, Trust};
 use homing_planner::{Heuristic, Stop, Task, Watch};
 
 use super::{CandidateRecord, LearnProgress, SelectionConfig};
@@ -125,7 +125,7 @@ fn search(
     let settings = DeferredConfig::default();
     let mut search = if function.heuristics().is_empty() {
         let mut search = Deferred::new(task, Vec::new(), settings);
-        search.add_scorer(function.scorer(task));
+        search.add_scorer(function.scorer(task), Trust::High);
         search
     } else {
         let heuristic: Box<dyn Heuristic> = Box::new(CountsHeuristic::new(function, task));

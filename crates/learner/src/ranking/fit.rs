@@ -1,6 +1,7 @@
 //! The logistic loss over pairs, minimised by Adagrad.
 
 use homing_nlm::SplitMix64;
+use homing_planner::{Progress, Stop, Watch};
 use serde::{Deserialize, Serialize};
 
 use super::examples::TrainingSet;
@@ -97,8 +98,24 @@ pub fn fit(
     config: &RankingConfig,
     seed: u64,
 ) -> (CountsFunction, FitReport) {
+    fit_watched(set, spec, function, config, seed, &mut ()).expect("nobody stops it")
+}
+
+/// The same under a watch, which is asked after each problem and each pass.
+///
+/// # Errors
+///
+/// If the watch says stop.
+pub fn fit_watched(
+    set: &TrainingSet,
+    spec: &GraphSpec,
+    function: &CountsConfig,
+    config: &RankingConfig,
+    seed: u64,
+    watch: &mut dyn Watch,
+) -> Result<(CountsFunction, FitReport), Stop> {
     let mut random = SplitMix64::new(SplitMix64::new(seed ^ 0x5241_4E4B).next_u64());
-    let (features, pairs) = pair_up(set, spec, function, config, &mut random);
+    let (features, pairs) = pair_up(set, spec, function, config, &mut random, watch)?;
     // A second order that could not differ from the first would only take its time. Where relations
     // are quiet, an order without them would see no more than objects by themselves.
     let heads = if !spec.quiet && pairs.tell_apart_by(&features.is_late_static) {
@@ -115,7 +132,7 @@ pub fn fit(
     let mut accuracy = Vec::new();
     for head in 0..heads {
         let learner = Learner::new(&features, &pairs, config, heads == 2 && head == 0);
-        let fitted = learner.run(random.clone());
+        let fitted = learner.run(random.clone(), watch)?;
         for (weight, &new) in weights.iter_mut().zip(&fitted.weights) {
             weight.1[head] = whole(new);
         }
@@ -137,7 +154,13 @@ pub fn fit(
     let function = CountsFunction::new(spec, heads, weights)
         .with_heuristics(heuristics)
         .with_makings(features.makings);
-    (function, report)
+    Ok((function, report))
+}
+
+/// Asks the watch whether to go on.
+pub(super) fn poll(watch: &mut dyn Watch) -> Result<(), Stop> {
+    let progress = Progress::Building { what: "orders" };
+    watch.poll(progress).map_or(Ok(()), Err)
 }
 
 /// A weight as it is stored.
@@ -216,7 +239,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    fn run(&self, mut random: SplitMix64) -> Fitted {
+    fn run(&self, mut random: SplitMix64, watch: &mut dyn Watch) -> Result<Fitted, Stop> {
         let mut fitted = Fitted {
             weights: self.first_weights.clone(),
             estimates: vec![FIRST_ESTIMATE_WEIGHT; self.pairs.heuristics()],
@@ -227,6 +250,7 @@ impl<'a> Learner<'a> {
             .filter(|&pair| !self.is_settled(pair as usize))
             .collect();
         for _ in 0..self.config.epochs {
+            poll(watch)?;
             shuffle(&mut order, &mut random);
             for &pair in &order {
                 let pair = pair as usize;
@@ -247,7 +271,7 @@ impl<'a> Learner<'a> {
                 }
             }
         }
-        fitted
+        Ok(fitted)
     }
 
     /// Whether a trap decides a pair: there is nothing to learn from it.

@@ -21,5 +21,5 @@ mod sigmoid;
 
 pub(crate) use examples::size_of;
 pub use examples::{ExactConfig, GatherReport, TrainingProblem, TrainingSet, gather};
-pub use fit::{FitReport, RankingConfig, fit};
+pub use fit::{FitReport, RankingConfig, fit, fit_watched};
 pub use network::{RankedNetwork, rank_network};

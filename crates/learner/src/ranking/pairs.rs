@@ -2,10 +2,10 @@
 
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
-use homing_planner::{Costs, Estimate, Heuristic, States, Task};
+use homing_planner::{Costs, Estimate, Heuristic, States, Stop, Task, Watch};
 
 use super::examples::{TrainingProblem, TrainingSet};
-use super::fit::RankingConfig;
+use super::fit::{RankingConfig, poll};
 use crate::counts::{ColourMap, CountsConfig, FeatureCounter, GraphSpec, Making, Node};
 use crate::exact::{Sample, shuffle};
 
@@ -182,10 +182,12 @@ pub(super) fn pair_up(
     function: &CountsConfig,
     config: &RankingConfig,
     random: &mut SplitMix64,
-) -> (Features, Pairs) {
+    watch: &mut dyn Watch,
+) -> Result<(Features, Pairs), Stop> {
     let mut features = Features::default();
     let mut groups = Vec::new();
     for (index, problem) in set.problems.iter().enumerate() {
+        poll(watch)?;
         describe(problem, index, spec, function, &mut features, &mut groups);
     }
     let mut pairs = Pairs {
@@ -204,7 +206,7 @@ pub(super) fn pair_up(
     if config.dead_pairs > 0 {
         pair_dead_ends(&groups, set.problems.len(), config, random, &mut pairs);
     }
-    (features, pairs)
+    Ok((features, pairs))
 }
 
 fn describe<'s>(

@@ -61,6 +61,15 @@ pub enum Finder {
     Novel,
 }
 
+/// How far a learned score is to be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// The guided worker takes steps in its order, too: for a model that was tried before it was kept.
+    High,
+    /// Only the learned worker does: what was learnt in a second may lead astray.
+    Low,
+}
+
 /// How a deferred search works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeferredConfig {
@@ -72,9 +81,6 @@ pub struct DeferredConfig {
     pub by_type: bool,
     /// The part of the work for the learned worker, 0 to 1.
     pub share: f64,
-    /// Whether the guided worker also takes steps in the order of the learned score. Good with a
-    /// model that can be trusted; what was learnt in a second may lead it astray.
-    pub mixed: bool,
     /// The part of the work for the worker that looks for what is new, 0 to 1, once there is one; the
     /// others share the rest.
     pub novelty: f64,
@@ -96,7 +102,6 @@ impl Default for DeferredConfig {
             boost: 1000,
             by_type: false,
             share: 0.5,
-            mixed: true,
             novelty: 0.3,
             part: 1000,
             descent: 0.5,
@@ -308,13 +313,16 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Adds a learned worker, which starts from the initial state over the states already met.
-    /// From here on both workers share the work.
-    pub fn add_scorer(&mut self, scorer: Box<dyn SuccessorScorer + 'a>) {
+    /// Adds a learned worker, which starts from the initial state over the states already met, or
+    /// lets it begin anew with another scorer. From here on the workers share the work.
+    pub fn add_scorer(&mut self, scorer: Box<dyn SuccessorScorer + 'a>, trust: Trust) {
         self.heads = scorer.heads();
         self.counted += scorer.work();
-        self.scorer = Some(scorer);
+        if let Some(before) = self.scorer.replace(scorer) {
+            self.counted -= before.work();
+        }
         self.forget_shares();
+        self.best_score = i64::MAX;
         self.best_base = (usize::MAX, i64::MAX);
         if self.config.descent > 0.0 {
             let task = self.task;
@@ -328,7 +336,9 @@ impl<'a> Deferred<'a> {
         for mark in &mut self.marks {
             *mark &= BY_GUIDED | BY_NOVEL | DEAD;
         }
-        if !self.heuristics.is_empty() && self.config.mixed {
+        self.guided
+            .retain(|queue| !matches!(queue.kind, GuidedKind::Score(_) | GuidedKind::Learned));
+        if !self.heuristics.is_empty() && trust == Trust::High {
             // A new queue does not owe the turns that the others had.
             let turns = self.guided.iter().map(|queue| queue.turns).min();
             let mut add = |kind, only_preferred| {
@@ -343,6 +353,21 @@ impl<'a> Deferred<'a> {
         }
     }
 
+    /// Lets the guided worker begin anew at the initial state, by its heuristics alone: a score that
+    /// led it astray does so no longer.
+    pub fn begin_guided_anew(&mut self) {
+        self.guided = guided_queues(self.heuristics.len(), &self.config);
+        if let Some(first) = self.guided.first_mut() {
+            first.push_root();
+        }
+        self.best_estimates.fill(f64::INFINITY);
+        for mark in &mut self.marks {
+            if *mark & DEAD == 0 {
+                *mark &= !BY_GUIDED;
+            }
+        }
+    }
+
     /// Adds a worker that looks for what is new, from the initial state on, unless its part of the
     /// work is 0. From here on it shares the work with the others.
     pub fn add_novelty(&mut self) {
@@ -351,6 +376,11 @@ impl<'a> Deferred<'a> {
         }
         self.novelty = Some(Novelty::new(self.task));
         self.forget_shares();
+    }
+
+    /// Whether descents by the learned score have found a better state than ever, not long ago.
+    pub fn descends(&self) -> bool {
+        !self.descents.is_empty() && self.gets_on()
     }
 
     /// Nobody owes work for the time before.
@@ -1272,7 +1302,7 @@ mod tests {
             ..DeferredConfig::default()
         };
         let mut search = Deferred::new(task, vec![Box::new(Blind::new(task))], config);
-        search.add_scorer(Box::new(Scorer::new(task, heads, |_| 0)));
+        search.add_scorer(Box::new(Scorer::new(task, heads, |_| 0)), Trust::High);
         search.generator = Some(SuccessorGenerator::new(task));
         search
     }
@@ -1308,6 +1338,32 @@ mod tests {
         }
         // Where a queue is empty the next one has its turn.
         assert_eq!(order, [0, 10, 1, 100, 11, 12, 101, 102, 103]);
+    }
+
+    #[test]
+    fn with_another_scorer_the_learned_worker_begins_anew() {
+        let task = rooms();
+        let mut search = search(&task, 1, 1000);
+        let first = search.run(Limits::default(), Some(1), &mut ());
+        assert_eq!(first, Outcome::LimitReached(Limit::Work));
+        let (work, queues) = (search.work(), search.guided.len());
+        assert!(work > 0);
+        search.add_scorer(Box::new(Scorer::new(&task, 1, |_| 7)), Trust::High);
+        assert_eq!(search.guided.len(), queues, "no queue comes twice");
+        assert_eq!(search.marks[0] & BY_LEARNED, 0);
+        assert_eq!(search.learned[0].pop(), Some(Waiting::ROOT));
+        search.add_scorer(Box::new(Scorer::new(&task, 1, |_| 7)), Trust::Low);
+        assert_eq!(
+            search.guided.len(),
+            queues - 2,
+            "the guided worker does not go by it"
+        );
+        let found = search.run(Limits::default(), None, &mut ());
+        assert!(matches!(found, Outcome::Solved(plan) if plan.steps.len() == 2));
+        assert!(
+            search.work() > work,
+            "the work of the first scorer is charged once"
+        );
     }
 
     #[test]
@@ -1417,7 +1473,7 @@ mod tests {
         };
         let config = DeferredConfig::default();
         let mut search = Deferred::new(&task, vec![Box::new(Blind::new(&task))], config);
-        search.add_scorer(Box::new(Scorer::new(&task, 1, score)));
+        search.add_scorer(Box::new(Scorer::new(&task, 1, score)), Trust::High);
         let outcome = search.run(Limits::default(), None, &mut ());
         assert!(matches!(outcome, Outcome::Solved(plan) if plan.steps.len() == 30));
         assert_eq!(search.found_by(), Some(Finder::Learned));
@@ -1458,7 +1514,7 @@ mod tests {
             };
             let mut search = Deferred::new(&task, Vec::new(), config);
             let score = |state: &[u32]| task.open_goals(state) as i64;
-            search.add_scorer(Box::new(Scorer::new(&task, 1, score)));
+            search.add_scorer(Box::new(Scorer::new(&task, 1, score)), Trust::High);
             let outcome = search.run(Limits::default(), None, &mut ());
             assert!(matches!(outcome, Outcome::Solved(_)));
             search.statistics().expansions
@@ -1511,7 +1567,7 @@ mod tests {
         };
         let mut search = Deferred::new(&task, Vec::new(), config);
         let score = |state: &[u32]| task.open_goals(state) as i64;
-        search.add_scorer(Box::new(Scorer::new(&task, 1, score)));
+        search.add_scorer(Box::new(Scorer::new(&task, 1, score)), Trust::High);
         let limits = Limits {
             max_expansions: Some(20_000),
             ..Limits::default()

@@ -25,7 +25,7 @@ use crate::watch::Stop;
 
 pub use astar::{astar, dijkstra, weighted_astar};
 pub use bounded::{Bounded, BoundedOutcome};
-pub use deferred::{Deferred, DeferredConfig, Finder};
+pub use deferred::{Deferred, DeferredConfig, Finder, Trust};
 pub use gbfls::gbfls;
 pub use gbfs::gbfs;
 pub use kind::{SearchKind, SearchOptions};
