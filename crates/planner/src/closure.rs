@@ -217,7 +217,7 @@ impl Closure {
             }
         });
         debug_assert!(
-            self.head.len() > 1_024 || self.is_closed(state),
+            self.head.len() > 256 || self.is_closed(state),
             "axioms closed by difference"
         );
     }

@@ -154,7 +154,7 @@ fn write_out(
     }
     Pace::building(watch, "ground actions")?;
     prune::prune_unreachable(&mut raw);
-    let mut task = simplify::simplify(problem, &raw, watch)?;
+    let mut task = simplify::simplify(problem, &mut raw, watch)?;
     drop(raw);
     let groups = mutex_groups(&task, watch)?;
     task.encoding = Encoding::new(&task, &groups, watch)?;

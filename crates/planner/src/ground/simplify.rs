@@ -41,7 +41,7 @@ enum Fate {
 
 pub(super) fn simplify(
     problem: &Arc<Problem>,
-    raw: &Raw,
+    raw: &mut Raw,
     watch: &mut dyn Watch,
 ) -> Result<Task, GroundError> {
     let (fate, order) = decide(raw);
@@ -287,9 +287,9 @@ fn dynamic_into(facts: &[Fact], fate: &[Fate], props: &mut Vec<PropId>) -> bool 
 }
 
 /// The actions over propositions: those without effect dropped, and of several that differ in
-/// nothing but name and cost the cheapest kept, the first among equals.
+/// nothing but name and cost the cheapest kept, the first among equals. What they were made of goes.
 fn merged_actions(
-    raw: &Raw,
+    raw: &mut Raw,
     fate: &[Fate],
     order: &[Fact],
     watch: &mut dyn Watch,
@@ -306,6 +306,8 @@ fn merged_actions(
         into.dedup();
     };
     let mut all = Actions::default();
+    // By action: which one of `raw` it is. Names are copied last, when conditions are gone from there.
+    let mut source: Vec<u32> = Vec::new();
     let mut effects = Effects::default();
     let (mut pre, mut add, mut del) = (Vec::new(), Vec::new(), Vec::new());
     let mut next_effect = 0;
@@ -345,9 +347,7 @@ fn merged_actions(
         all.pre.push_row(pre.iter().copied());
         all.add.push_row(add.iter().copied());
         all.del.push_row(del.iter().copied());
-        all.schema.push(raw.schema[index]);
-        all.arguments
-            .push_row(raw.arguments.row(index).iter().copied());
+        source.push(index as u32);
         all.cost.push(raw.cost[index]);
         for (condition, changes) in parts {
             let (add, del) = changes.lists();
@@ -356,19 +356,23 @@ fn merged_actions(
     }
     effects.finish(all.cost.len());
     let keep = cheapest_of_twins(&all, &effects, &mut pace)?;
-    if keep.iter().all(|&keep| keep) {
-        return Ok((all, effects));
+    (raw.pre, raw.add, raw.del) = Default::default();
+    if !keep.iter().all(|&keep| keep) {
+        let kept = |index: usize| keep[index];
+        source = kept_items(&source, &kept);
+        all.pre = kept_rows(&all.pre, &kept);
+        all.add = kept_rows(&all.add, &kept);
+        all.del = kept_rows(&all.del, &kept);
+        all.cost = kept_items(&all.cost, &kept);
+        effects = effects.kept(&keep);
     }
-    let kept = |index: usize| keep[index];
-    let merged = Actions {
-        schema: kept_items(&all.schema, &kept),
-        arguments: kept_rows(&all.arguments, &kept),
-        pre: kept_rows(&all.pre, &kept),
-        add: kept_rows(&all.add, &kept),
-        del: kept_rows(&all.del, &kept),
-        cost: kept_items(&all.cost, &kept),
-    };
-    Ok((merged, effects.kept(&keep)))
+    let source = || source.iter().map(|&index| index as usize);
+    all.schema = source().map(|index| raw.schema[index]).collect();
+    for index in source() {
+        let arguments = raw.arguments.row(index);
+        all.arguments.push_row(arguments.iter().copied());
+    }
+    Ok((all, effects))
 }
 
 /// What an action does to propositions. To add an atom counts for more than to delete it: the
