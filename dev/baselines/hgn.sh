@@ -5,7 +5,8 @@
 #     dev/baselines/hgn.sh target/release/homing OUT [JOBS [EVALUATIONS [PROBLEMS]]]
 #
 # JOBS: processes at a time, one core each (16). EVALUATIONS: the limit (100000). PROBLEMS: a domain (24). With the
-# defaults about four hours of a core, nearly all of it in searches that reach the limit: a quarter of an hour on 16.
+# defaults about four hours of a core, nearly all of it in searches that reach the limit; one with 50 blocks takes up to
+# 20 minutes, so half an hour on 16.
 # Results: OUT/evaluations.jsonl, OUT/training.jsonl, OUT/models and OUT/report; the table is printed.
 set -eu
 homing=$1

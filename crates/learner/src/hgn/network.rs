@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use homing_nlm::{Simd, SplitMix64};
-use homing_tape::{Buffers, Layout, Linear, Matrix, Segments, Tape, Var};
+use homing_tape::{Buffers, Layout, Linear, Matrix, NONE, Segments, Tape, Var};
 
 use super::config::HgnConfig;
 use super::graph::{Hypergraph, KINDS, Places};
@@ -74,6 +74,8 @@ pub(crate) struct Network {
 pub(crate) struct Indices {
     /// The node in each place, one list of edges a place.
     places: Vec<Arc<[u32]>>,
+    /// What is mapped for each place, and what an edge takes of it.
+    mapped: Vec<Mapped>,
     shape_of: Arc<[u32]>,
     shapes: Vec<f32>,
     all_edges: Segments,
@@ -84,12 +86,53 @@ impl Indices {
     pub(crate) fn new(graph: &Hypergraph) -> Self {
         let count = graph.places.len().checked_div(graph.edges).unwrap_or(0);
         let place = |at: usize| graph.places.iter().skip(at).step_by(count).copied();
+        let places: Vec<Arc<[u32]>> = (0..count).map(|at| place(at).collect()).collect();
         Self {
-            places: (0..count).map(|at| place(at).collect()).collect(),
+            mapped: places
+                .iter()
+                .map(|nodes| Mapped::new(nodes, graph.nodes))
+                .collect(),
+            places,
             shape_of: graph.shape_of.clone().into(),
             shapes: shape_features(graph),
             all_edges: Segments::of_sizes([graph.edges]),
             all_nodes: Segments::of_sizes([graph.nodes]),
+        }
+    }
+}
+
+/// The nodes whose last round a place reads: most stand in few places.
+#[derive(Clone, Debug)]
+struct Mapped {
+    /// Those that stand in it; `None` for all nodes, where so many do that taking them out costs more
+    /// than it saves.
+    nodes: Option<Arc<[u32]>>,
+    /// Which of these an edge has there.
+    of_edge: Arc<[u32]>,
+}
+
+impl Mapped {
+    fn new(of_edge: &Arc<[u32]>, count: usize) -> Self {
+        let mut row = vec![NONE; count];
+        for &node in of_edge.iter().filter(|&&node| node != NONE) {
+            row[node as usize] = 0;
+        }
+        let nodes: Vec<u32> = (0..count as u32)
+            .filter(|&node| row[node as usize] != NONE)
+            .collect();
+        if 2 * nodes.len() > count {
+            return Self {
+                nodes: None,
+                of_edge: Arc::clone(of_edge),
+            };
+        }
+        for (at, &node) in nodes.iter().enumerate() {
+            row[node as usize] = at as u32;
+        }
+        let at = |&node: &u32| row.get(node as usize).copied().unwrap_or(NONE);
+        Self {
+            of_edge: of_edge.iter().map(at).collect(),
+            nodes: Some(nodes.into()),
         }
     }
 }
@@ -173,13 +216,17 @@ impl Network {
         let mut estimates = Vec::new();
         for round in 1..=self.rounds {
             let parts: Vec<(Var, Arc<[u32]>)> = indices
-                .places
+                .mapped
                 .iter()
                 .enumerate()
-                .map(|(place, index)| {
+                .map(|(place, mapped)| {
                     let weight = self.edge.part(3 + 2 * place);
-                    let mapped = tape.linear_parts(&[(nodes, weight)], None);
-                    (mapped, Arc::clone(index))
+                    let standing = match &mapped.nodes {
+                        Some(standing) => tape.gather(nodes, Arc::clone(standing)),
+                        None => nodes,
+                    };
+                    let to = tape.linear_parts(&[(standing, weight)], None);
+                    (to, Arc::clone(&mapped.of_edge))
                 })
                 .collect();
             let mut hidden = edge_start;
