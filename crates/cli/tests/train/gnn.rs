@@ -1,6 +1,7 @@
-//! The graph network with PPO, as a user meets it.
+//! The learned baselines, the graph network with PPO above all, as a user meets them.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -40,6 +41,49 @@ const SETTINGS: [&str; 9] = [
     "--json",
 ];
 
+/// Starts a command that goes on from its checkpoint, and kills it, until its model is there.
+fn kill_until_there(model: &Path, command: impl Fn() -> Command) {
+    let mut pause = 40;
+    while !model.exists() {
+        let mut killed = command()
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("homing starts");
+        std::thread::sleep(Duration::from_millis(pause));
+        killed.kill().expect("a signal");
+        killed.wait().expect("an end");
+        // A slow machine gets there as well.
+        pause += pause / 2;
+    }
+}
+
+#[test]
+fn a_hypergraph_network_killed_again_and_again_has_the_same_bytes_on_any_number_of_threads() {
+    let folder = folder();
+    let small = small(folder.path());
+    let config = folder.path().join("hgn.toml");
+    std::fs::write(&config, "width = 8\nrounds = 3\nepochs = 12\nfolds = 3\n").expect("a file");
+    let model = |name: &str| folder.path().join(format!("{name}.safetensors"));
+    let command = |name: &str, jobs: &str| {
+        let mut command = homing();
+        command.args(["train", "--learner", "hgn", "--resume", "--jobs", jobs]);
+        command.args(["--checkpoint-every", "1", "--config"]);
+        command
+            .arg(&config)
+            .arg("--out")
+            .arg(model(name))
+            .arg(&small);
+        command
+    };
+    for (name, jobs) in [("one", "1"), ("three", "3")] {
+        let straight = command(name, jobs).output().expect("homing starts");
+        assert!(straight.status.success(), "{straight:?}");
+    }
+    assert!(bytes(model("one")) == bytes(model("three")));
+    kill_until_there(&model("killed"), || command("killed", "2"));
+    assert!(bytes(model("one")) == bytes(model("killed")));
+}
+
 #[test]
 fn killed_again_and_again_a_run_ends_with_the_same_bytes_on_any_number_of_threads() {
     let folder = folder();
@@ -66,18 +110,7 @@ fn killed_again_and_again_a_run_ends_with_the_same_bytes_on_any_number_of_thread
     let three = command("three", "3").output().expect("homing starts");
     assert!(three.status.success(), "{three:?}");
     assert!(bytes(model("one")) == bytes(model("three")));
-    let mut pause = 40;
-    while !model("killed").exists() {
-        let mut killed = command("killed", "2")
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .expect("homing starts");
-        std::thread::sleep(Duration::from_millis(pause));
-        killed.kill().expect("a signal");
-        killed.wait().expect("an end");
-        // A slow machine gets there as well.
-        pause += pause / 2;
-    }
+    kill_until_there(&model("killed"), || command("killed", "2"));
     assert!(bytes(model("one")) == bytes(model("killed")));
     let log = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a log");
     assert_eq!(log("one.jsonl"), log("killed.jsonl"));
