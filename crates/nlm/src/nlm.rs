@@ -341,6 +341,11 @@ impl Prepared {
         };
         let all = self.groups(batch, false, size);
         gradient.fill(0.0);
+        if let (Some(network), 1) = (by_class, all.groups.len()) {
+            // One group needs no sum of its own.
+            let way = &mut workspace.ways[0].gradients_by_class;
+            return Ok(way.run(&network, batch, d_value, gradient));
+        }
         let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
             let members = &all.groups[g];
             let structures: Vec<&Structure> =

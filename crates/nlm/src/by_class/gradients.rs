@@ -36,6 +36,8 @@ pub(crate) struct GradientsByClass {
     /// The gradient of the weights of the map at work.
     pub(super) dw: Buffer,
     pub(super) d_bias: Buffer,
+    /// See [`ThirdsGradient`](crate::kernels::thirds::ThirdsGradient).
+    pub(super) values: Buffer,
 }
 
 impl GradientsByClass {
@@ -51,6 +53,7 @@ impl GradientsByClass {
             &self.d_slots,
             &self.dw,
             &self.d_bias,
+            &self.values,
         ];
         let all = several.chain(&self.best).chain(singles);
         all.map(Buffer::bytes).sum::<usize>() + self.orbits.bytes() + self.layers.bytes()

@@ -11,6 +11,7 @@ use crate::kernels::orbit::SIX;
 use crate::kernels::rows::EndRows;
 use crate::kernels::rows_gradient::PairsToPre;
 use crate::kernels::thirds::{ExtremaGradient, ReduceThirds, ThirdsGradient, Tuples};
+use crate::plan::BLOCK;
 
 fn kind(network: &Network<'_>, layer: usize) -> Triples {
     network.shape.triples[layer].expect("the layer has triples")
@@ -151,14 +152,17 @@ impl GradientsByClass {
         };
         let mut d_expanded = std::mem::take(&mut self.d_expanded);
         d_expanded.zeroed(expanded * 3 * plan.features);
+        let mut values = std::mem::take(&mut self.values);
+        values.reserve(index.objects() * BLOCK);
         network.level.run(&ThirdsGradient {
             tuples: self.tuples(network, index, layer),
             best: self.best[layer].view(columns),
             d_best: self.d_best.view(columns),
             d_table: d_slots.view_mut(width),
             d_expanded: d_expanded.view_mut(3 * plan.features),
+            values: values.view_mut(BLOCK),
         });
-        (self.d_slots, self.d_expanded) = (d_slots, d_expanded);
+        (self.d_slots, self.d_expanded, self.values) = (d_slots, d_expanded, values);
     }
 
     /// From the gradients of slots to the weights, to the triples a layer reads, and to what

@@ -66,6 +66,10 @@ unsafe impl Kernel for WeightGradient<'_> {
                     } else if self.columns >= 8 {
                         // Some columns again: a tile of few waits for its own sums.
                         self.tile::<V, 8>(self.columns - 8, f)
+                    } else if left >= 4 {
+                        self.tile::<V, 4>(c, f)
+                    } else if left >= 2 {
+                        self.tile::<V, 2>(c, f)
                     } else {
                         self.tile::<V, 1>(c, f)
                     };

@@ -41,7 +41,7 @@ pub(crate) struct Tuples<'a> {
 }
 
 /// All tuples (a, b, ·), for eight features.
-pub(crate) struct Run<'a, V> {
+pub(crate) struct Run<'a, V, const F: usize> {
     a: usize,
     b: usize,
     distinct: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Run<'a, V> {
     width: usize,
 }
 
-impl<V: Vector> Run<'_, V> {
+impl<V: Vector, const F: usize> Run<'_, V, F> {
     /// The objects z of the tuples, of `n` objects. In spans, since a question for each z would
     /// often be answered otherwise than the last.
     #[inline(always)]
@@ -89,7 +89,8 @@ impl<V: Vector> Run<'_, V> {
         unsafe {
             let az = *self.rows[0].get_unchecked(z) as usize;
             let bz = *self.rows[1].get_unchecked(z) as usize;
-            [(az * 3 + 1) * self.width, bz * 3 * self.width]
+            let width = if F > 0 { F } else { self.width };
+            [az * 3 * width + width, bz * 3 * width]
         }
     }
 }
@@ -97,13 +98,13 @@ impl<V: Vector> Run<'_, V> {
 impl<'a> Tuples<'a> {
     /// The tuples (a, b, ·) of one structure, features f .. f + 8.
     #[inline(always)]
-    unsafe fn run<V: Vector, const PAIRS: bool>(
+    unsafe fn run<V: Vector, const F: usize, const PAIRS: bool>(
         &self,
         structure: usize,
         a: usize,
         b: usize,
         f: usize,
-    ) -> Run<'a, V> {
+    ) -> Run<'a, V, F> {
         let n = self.objects;
         // SAFETY: rows and features are within the tensors.
         unsafe {
@@ -189,9 +190,9 @@ pub(crate) unsafe trait OnRuns {
     /// # Safety
     ///
     /// The kernel is checked; the run is one of its tuples, features f .. f + 8 of `structure`.
-    unsafe fn on_run<V: Vector, const PAIRS: bool, const BOTH: bool>(
+    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
-        run: &Run<'_, V>,
+        run: &Run<'_, V, F>,
         structure: usize,
         f: usize,
     );
@@ -210,28 +211,40 @@ unsafe impl<K: OnRuns> Kernel for K {
         let (kernel, tuples) = (self, self.tuples());
         // SAFETY: as the caller's.
         unsafe {
-            match (tuples.expanded.is_some(), tuples.both) {
-                (false, false) => pass::<V, false, false>(kernel),
-                (false, true) => pass::<V, false, true>(kernel),
-                (true, false) => pass::<V, true, false>(kernel),
-                (true, true) => pass::<V, true, true>(kernel),
+            // Eight features are the rule, and then every offset is a constant.
+            match (
+                tuples.features == BLOCK,
+                tuples.expanded.is_some(),
+                tuples.both,
+            ) {
+                (true, false, false) => pass::<V, BLOCK, false, false>(kernel),
+                (true, false, true) => pass::<V, BLOCK, false, true>(kernel),
+                (true, true, false) => pass::<V, BLOCK, true, false>(kernel),
+                (true, true, true) => pass::<V, BLOCK, true, true>(kernel),
+                (false, false, false) => pass::<V, 0, false, false>(kernel),
+                (false, false, true) => pass::<V, 0, false, true>(kernel),
+                (false, true, false) => pass::<V, 0, true, false>(kernel),
+                (false, true, true) => pass::<V, 0, true, true>(kernel),
             }
         }
     }
 }
 
 #[inline(always)]
-unsafe fn pass<V: Vector, const PAIRS: bool, const BOTH: bool>(kernel: &impl OnRuns) {
+unsafe fn pass<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
+    kernel: &impl OnRuns,
+) {
     let tuples = kernel.tuples();
     let n = tuples.objects;
+    let features = if F > 0 { F } else { tuples.features };
     // SAFETY: rows and features are within the tensors.
     unsafe {
         for structure in 0..tuples.structures {
             for a in 0..n {
                 for b in (0..n).filter(|&b| !tuples.distinct || a != b) {
-                    for f in (0..tuples.features).step_by(BLOCK) {
-                        let run = tuples.run::<V, PAIRS>(structure, a, b, f);
-                        kernel.on_run::<V, PAIRS, BOTH>(&run, structure, f);
+                    for f in (0..features).step_by(BLOCK) {
+                        let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
+                        kernel.on_run::<V, F, PAIRS, BOTH>(&run, structure, f);
                     }
                 }
             }
@@ -252,14 +265,14 @@ unsafe impl OnRuns for ReduceThirds<'_> {
     }
 
     #[inline(always)]
-    unsafe fn on_run<V: Vector, const PAIRS: bool, const BOTH: bool>(
+    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
-        run: &Run<'_, V>,
+        run: &Run<'_, V, F>,
         structure: usize,
         f: usize,
     ) {
         let tuples = &self.tuples;
-        let features = tuples.features;
+        let features = if F > 0 { F } else { tuples.features };
         // SAFETY: rows and features are within the tensors.
         unsafe {
             let mut max = V::splat(f32::NEG_INFINITY);
@@ -344,6 +357,8 @@ pub(crate) struct ThirdsGradient<'a> {
     pub(crate) d_table: RowsMut<'a>,
     /// `[row][3 features]`, added to, where pairs contribute.
     pub(crate) d_expanded: RowsMut<'a>,
+    /// `[object][8]`, the values of the tuples at hand.
+    pub(crate) values: RowsMut<'a>,
 }
 
 // SAFETY: `check` asks for the rows and places of all tuples.
@@ -357,6 +372,7 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
     fn check(&self) {
         let tuples = &self.tuples;
         tuples.check(&[self.best, self.d_best]);
+        self.values.check(tuples.objects, BLOCK);
         self.d_table
             .check(tuples.table.classes, tuples.features * SIX);
         assert_eq!(self.d_table.stride(), tuples.features * SIX);
@@ -368,13 +384,13 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
     }
 
     #[inline(always)]
-    unsafe fn on_run<V: Vector, const PAIRS: bool, const BOTH: bool>(
+    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
-        run: &Run<'_, V>,
+        run: &Run<'_, V, F>,
         structure: usize,
         f: usize,
     ) {
-        let features = self.tuples.features;
+        let features = if F > 0 { F } else { self.tuples.features };
         let n = self.tuples.objects;
         // SAFETY: rows and features are within the tensors.
         unsafe {
@@ -403,6 +419,9 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
             let (mut ties_max, mut ties_min) = (zero, zero);
             for_thirds!(z in run, n, {
                 let v = run.value::<PAIRS>(z);
+                if PAIRS {
+                    v.store(self.values.row(z));
+                }
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
                     ties_min = ties_min.add(v.where_equal(min, one));
@@ -419,7 +438,11 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
                 .wrapping_add(f);
             let mut total = zero;
             for_thirds!(z in run, n, {
-                let v = run.value::<PAIRS>(z);
+                let v = if PAIRS {
+                    V::load(self.values.row(z))
+                } else {
+                    run.value::<PAIRS>(z)
+                };
                 let mut d = v.where_equal(max, share_max);
                 if BOTH {
                     d = d.add(v.where_equal(min, share_min));
