@@ -109,6 +109,15 @@ impl LearnHereConfig {
         }
         problems
     }
+
+    /// How many cuts a lesson has, the first one being 0.
+    pub(crate) fn cuts_of_lesson(&self, lesson: usize, task: &Task) -> usize {
+        let begins_with_many = task.problem().objects.len() > self.large;
+        match begins_with_many == lesson.is_multiple_of(2) {
+            true => self.cut.cuts,
+            false => self.few_cuts.min(self.cut.cuts),
+        }
+    }
 }
 
 /// What was learnt from the problem at hand.
@@ -141,17 +150,6 @@ pub struct LearnedHere {
     pub fit_seconds: f64,
 }
 
-impl LearnHereConfig {
-    /// How many cuts a lesson has, the first one being 0.
-    pub(crate) fn cuts_of_lesson(&self, lesson: usize, task: &Task) -> usize {
-        let begins_with_many = task.problem().objects.len() > self.large;
-        match begins_with_many == lesson.is_multiple_of(2) {
-            true => self.cut.cuts,
-            false => self.few_cuts.min(self.cut.cuts),
-        }
-    }
-}
-
 impl LearnedHere {
     /// A further lesson after those before.
     pub(crate) fn after(self, before: &Self) -> Self {
@@ -166,16 +164,21 @@ impl LearnedHere {
     }
 }
 
-/// Cuts small problems out of a task and learns the order of their states; no function if none
-/// could be cut.
+/// Cuts so many small problems out of a task and learns the order of their states; no function if
+/// none could be cut.
 pub(crate) fn learn_here(
     task: &Task,
     config: &LearnHereConfig,
+    cuts: usize,
     seed: u64,
     watch: &mut dyn Watch,
 ) -> Result<(Option<CountsFunction>, LearnedHere), Stop> {
     let begin = Instant::now();
-    let report = Cutter::new(task, config.cut.clone(), seed).cut(watch);
+    let cut = CutConfig {
+        cuts,
+        ..config.cut.clone()
+    };
+    let report = Cutter::new(task, cut, seed).cut(watch);
     if let Some(stop) = report.stopped {
         return Err(stop);
     }

@@ -4,8 +4,8 @@
 //! no plan after a little work, small problems are cut out of the given one, the order of their
 //! states is learnt, and both go on with the states already met. Then a worker that looks for what is
 //! new joins as well. Where what was learnt does not lead on, other small problems are cut out and
-//! another order is learnt: a further lesson. All bounds are counters, so that the same seed gives the same plan on any
-//! machine.
+//! another order is learnt: a further lesson. All bounds are counters, so that the same seed gives the
+//! same plan on any machine.
 
 use std::time::Instant;
 
@@ -257,9 +257,8 @@ impl<'t> Lessons<'t> {
 
     fn learn(&mut self, watch: &mut dyn Watch) -> Result<Option<CountsFunction>, Stop> {
         let seed = self.seed.wrapping_add(self.record.lessons as u64);
-        let mut here = self.here.clone();
-        here.cut.cuts = self.here.cuts_of_lesson(self.record.lessons, self.task);
-        let (function, lesson) = learn_here(self.task, &here, seed, watch)?;
+        let cuts = self.here.cuts_of_lesson(self.record.lessons, self.task);
+        let (function, lesson) = learn_here(self.task, self.here, cuts, seed, watch)?;
         self.record = lesson.after(&self.record);
         Ok(function)
     }

@@ -98,7 +98,7 @@ fn lessons_follow_one_another_until_there_is_a_plan() {
     // Without descents nothing shows that the search gets on, and a lesson of a microsecond is over
     // before it has led anywhere.
     let place = place("lesson_work = 1_000\n[cut]\ncuts = 5\n");
-    let solve = |problem: &PathBuf| {
+    let solve = || {
         run![
             "solve",
             "--json",
@@ -108,19 +108,19 @@ fn lessons_follow_one_another_until_there_is_a_plan() {
             "0",
             "--learn-config",
             place.settings,
-            problem
+            place.problem
         ]
         .ends_with(0)
     };
-    let run = solve(&place.problem);
+    let run = solve();
     let record = counted(&run.stdout);
     let lessons = record["learned"]["lessons"].as_u64().expect("a number");
     assert!(lessons > 2, "{lessons} lessons");
     assert!(run.stderr.contains(&format!("lesson {lessons}")));
     assert_eq!(record["validated"], true);
-    assert_eq!(counted(&solve(&place.problem).stdout), record);
+    assert_eq!(counted(&solve().stdout), record);
     std::fs::write(&place.settings, "lesson_work = 0\n[cut]\ncuts = 5\n").expect("a file");
-    let once = counted(&solve(&place.problem).stdout);
+    let once = counted(&solve().stdout);
     assert_eq!(once["learned"]["lessons"], 1);
 }
 

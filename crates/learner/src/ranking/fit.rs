@@ -1,7 +1,7 @@
 //! The logistic loss over pairs, minimised by Adagrad.
 
 use homing_nlm::SplitMix64;
-use homing_planner::{Progress, Stop, Watch};
+use homing_planner::{Pace, Stop, Watch};
 use serde::{Deserialize, Serialize};
 
 use super::examples::TrainingSet;
@@ -157,12 +157,6 @@ pub fn fit_watched(
     Ok((function, report))
 }
 
-/// Asks the watch whether to go on.
-pub(super) fn poll(watch: &mut dyn Watch) -> Result<(), Stop> {
-    let progress = Progress::Building { what: "orders" };
-    watch.poll(progress).map_or(Ok(()), Err)
-}
-
 /// A weight as it is stored.
 fn whole(weight: f64) -> i32 {
     (weight * f64::from(WEIGHT_SCALE))
@@ -250,7 +244,7 @@ impl<'a> Learner<'a> {
             .filter(|&pair| !self.is_settled(pair as usize))
             .collect();
         for _ in 0..self.config.epochs {
-            poll(watch)?;
+            Pace::building(watch, "orders")?;
             shuffle(&mut order, &mut random);
             for &pair in &order {
                 let pair = pair as usize;

@@ -2,10 +2,10 @@
 
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
-use homing_planner::{Costs, Estimate, Heuristic, States, Stop, Task, Watch};
+use homing_planner::{Costs, Estimate, Heuristic, Pace, States, Stop, Task, Watch};
 
 use super::examples::{TrainingProblem, TrainingSet};
-use super::fit::{RankingConfig, poll};
+use super::fit::RankingConfig;
 use crate::counts::{ColourMap, CountsConfig, FeatureCounter, GraphSpec, Making, Node};
 use crate::exact::{Sample, shuffle};
 
@@ -187,7 +187,7 @@ pub(super) fn pair_up(
     let mut features = Features::default();
     let mut groups = Vec::new();
     for (index, problem) in set.problems.iter().enumerate() {
-        poll(watch)?;
+        Pace::building(watch, "pairs of states")?;
         describe(problem, index, spec, function, &mut features, &mut groups);
     }
     let mut pairs = Pairs {

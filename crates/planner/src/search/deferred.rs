@@ -271,10 +271,7 @@ impl<'a> Deferred<'a> {
             bytes_per_state: visited.registry().bytes_per_state() as u64,
             ..Statistics::default()
         };
-        let mut guided = guided_queues(heuristics.len(), &config);
-        if let Some(first) = guided.first_mut() {
-            first.push_root();
-        }
+        let guided = guided_queues(heuristics.len(), &config);
         Self {
             task,
             evaluations: vec![Evaluation::default(); heuristics.len()],
@@ -357,9 +354,6 @@ impl<'a> Deferred<'a> {
     /// led it astray does so no longer.
     pub fn begin_guided_anew(&mut self) {
         self.guided = guided_queues(self.heuristics.len(), &self.config);
-        if let Some(first) = self.guided.first_mut() {
-            first.push_root();
-        }
         self.best_estimates.fill(f64::INFINITY);
         for mark in &mut self.marks {
             if *mark & DEAD == 0 {
@@ -1182,7 +1176,8 @@ impl GuidedQueue {
     }
 }
 
-/// The queues of the guided worker, in the order in which they break ties.
+/// The queues of the guided worker, in the order in which they break ties. In the first the initial
+/// state waits.
 fn guided_queues(heuristics: usize, config: &DeferredConfig) -> Vec<GuidedQueue> {
     let mut queues = Vec::new();
     for heuristic in 0..heuristics {
@@ -1198,6 +1193,9 @@ fn guided_queues(heuristics: usize, config: &DeferredConfig) -> Vec<GuidedQueue>
     if config.by_type && heuristics > 0 {
         let kind = GuidedKind::Type(TypeQueue::new(config.seed));
         queues.push(GuidedQueue::new(kind, false));
+    }
+    if let Some(first) = queues.first_mut() {
+        first.push_root();
     }
     queues
 }
