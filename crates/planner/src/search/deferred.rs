@@ -70,6 +70,36 @@ pub enum Trust {
     Low,
 }
 
+/// How much more patience there is after each new beginning: what is lost by them stays a part.
+const PATIENCE_GROWS: u64 = 4;
+
+/// What the guided worker has done since it began.
+#[derive(Clone, Copy, Debug)]
+struct GuidedRun {
+    work: u64,
+    /// Its work at the last best estimate.
+    best: u64,
+    patience: u64,
+}
+
+impl GuidedRun {
+    fn new(patience: u64) -> Self {
+        Self {
+            work: 0,
+            best: 0,
+            patience,
+        }
+    }
+
+    fn begin(&mut self) {
+        *self = Self::new(self.patience);
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.patience > 0 && self.work >= self.patience && self.work - self.best > self.work / 2
+    }
+}
+
 /// How a deferred search works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeferredConfig {
@@ -79,6 +109,9 @@ pub struct DeferredConfig {
     pub boost: i64,
     /// Whether a queue that draws by type helps off plateaus.
     pub by_type: bool,
+    /// Work of the guided worker, in rough nanoseconds, after which it begins anew if no estimate was
+    /// the best for half of it; four times as much the next time. 0: never.
+    pub patience: u64,
     /// The part of the work for the learned worker, 0 to 1.
     pub share: f64,
     /// The part of the work for the worker that looks for what is new, 0 to 1, once there is one; the
@@ -101,6 +134,7 @@ impl Default for DeferredConfig {
             preferred: true,
             boost: 1000,
             by_type: false,
+            patience: 1_000_000_000,
             share: 0.5,
             novelty: 0.3,
             part: 1000,
@@ -246,6 +280,7 @@ pub struct Deferred<'a> {
     total_work: u64,
     statistics: Statistics,
     best_estimates: Vec<f64>,
+    guided_run: GuidedRun,
     best_score: i64,
     evaluations: Vec<Evaluation>,
     applicable: Vec<ActionId>,
@@ -276,6 +311,7 @@ impl<'a> Deferred<'a> {
             task,
             evaluations: vec![Evaluation::default(); heuristics.len()],
             best_estimates: vec![f64::INFINITY; heuristics.len()],
+            guided_run: GuidedRun::new(config.patience),
             heuristics,
             scorer: None,
             config,
@@ -354,12 +390,23 @@ impl<'a> Deferred<'a> {
     /// led it astray does so no longer.
     pub fn begin_guided_anew(&mut self) {
         self.guided = guided_queues(self.heuristics.len(), &self.config);
+        self.guided_run.begin();
         self.best_estimates.fill(f64::INFINITY);
         for mark in &mut self.marks {
             if *mark & DEAD == 0 {
                 *mark &= !BY_GUIDED;
             }
         }
+    }
+
+    /// Lets the guided worker begin anew where it has found nothing better for long: with a queue that
+    /// draws by type, since its estimates have led it to a place that they see no way out of; without
+    /// one where it had one.
+    fn leave_plateau(&mut self) {
+        self.config.by_type = !self.config.by_type;
+        self.config.seed = self.config.seed.wrapping_add(1);
+        self.guided_run.patience = self.guided_run.patience.saturating_mul(PATIENCE_GROWS);
+        self.begin_guided_anew();
     }
 
     /// Adds a worker that looks for what is new, from the initial state on, unless its part of the
@@ -513,6 +560,9 @@ impl<'a> Deferred<'a> {
             .sum::<u64>();
         let work = own + (counted - self.counted);
         self.work[worker as usize] += work;
+        if worker == Worker::Guided {
+            self.guided_run.work += work;
+        }
         self.total_work += work;
         self.counted = counted;
     }
@@ -533,9 +583,7 @@ impl<'a> Deferred<'a> {
         let (id, is_new) = self.visited.insert(&self.words, step.parent, step.action);
         if is_new {
             self.marks.push(0);
-            if self.config.by_type {
-                self.depths.push(self.depths[step.parent.index()] + 1);
-            }
+            self.depths.push(self.depths[step.parent.index()] + 1);
         }
         (id, None)
     }
@@ -856,6 +904,9 @@ impl<'a> Deferred<'a> {
     }
 
     fn guided_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        if self.guided_run.is_stuck() && !self.heuristics.is_empty() {
+            self.leave_plateau();
+        }
         let Some(step) = self.pop_guided() else {
             // The learned worker may still have steps, unless it has none either.
             let left = if self.heads > 0 {
@@ -1010,6 +1061,9 @@ impl<'a> Deferred<'a> {
                 by_estimate = true;
             }
         }
+        if by_estimate {
+            self.guided_run.best = self.guided_run.work;
+        }
         let mut by_score = false;
         if let Some(scorer) = &mut self.scorer {
             scorer.enter(self.visited.state(id));
@@ -1063,11 +1117,7 @@ impl<'a> Deferred<'a> {
         id: StateId,
         watch: &mut dyn Watch,
     ) -> Result<Option<StateId>, Limit> {
-        let depth = if self.config.by_type {
-            self.depths[id.index()]
-        } else {
-            0
-        };
+        let depth = self.depths[id.index()];
         for index in 0..self.applicable.len() {
             let action = self.applicable[index];
             let step = Waiting { parent: id, action };
@@ -1336,6 +1386,48 @@ mod tests {
         }
         // Where a queue is empty the next one has its turn.
         assert_eq!(order, [0, 10, 1, 100, 11, 12, 101, 102, 103]);
+    }
+
+    #[test]
+    fn a_guided_run_is_stuck_after_as_much_work_again_without_a_better_estimate() {
+        let run = |work, best, patience| GuidedRun {
+            work,
+            best,
+            patience,
+        };
+        assert!(!run(99, 0, 100).is_stuck(), "there is patience left");
+        assert!(run(100, 49, 100).is_stuck());
+        assert!(!run(100, 50, 100).is_stuck(), "it gets on");
+        assert!(!run(1000, 0, 0).is_stuck(), "no patience: never");
+    }
+
+    #[test]
+    fn a_stuck_guided_worker_begins_anew_with_a_queue_by_type_and_then_without() {
+        let task = rooms();
+        let config = DeferredConfig {
+            patience: 1,
+            ..DeferredConfig::default()
+        };
+        let mut search = Deferred::new(&task, vec![Box::new(Blind::new(&task))], config);
+        search.run(Limits::default(), Some(1), &mut ());
+        let by_type = |search: &Deferred<'_>| {
+            let mut queues = search.guided.iter();
+            queues.any(|queue| matches!(queue.kind, GuidedKind::Type(_)))
+        };
+        assert!(!by_type(&search));
+        assert!(search.marks.iter().any(|mark| mark & BY_GUIDED != 0));
+        search.leave_plateau();
+        assert!(by_type(&search));
+        assert!(search.marks.iter().all(|mark| mark & BY_GUIDED == 0));
+        search.leave_plateau();
+        assert!(!by_type(&search));
+        assert_eq!(search.guided_run.patience, 16);
+        // However often it begins anew, it gets there.
+        let outcome = search.run(Limits::default(), None, &mut ());
+        let Outcome::Solved(plan) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(plan.steps.len(), 2);
     }
 
     #[test]
