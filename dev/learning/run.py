@@ -9,6 +9,8 @@ smaller two thirds of the problems are trained on, and the largest third and sti
     auto        homing solve without a model: it learns from the problem at hand
     ff          homing solve --search gbfs --heuristic ff
     lama        Fast Downward's lama-first, where --fast-downward names its driver
+    prototype   the prototype of the design notes (its example rank3), where --prototype names it: trained on the
+                same problems; its limit is in seconds of the clock, and its time that of grounding and search
 
 Results go to one JSON file after each run. Killed, or out of its wall-clock budget, it goes on
 where it was when started again; what is there is not made again.
@@ -22,6 +24,8 @@ import argparse
 import hashlib
 import json
 import math
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,8 +37,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from many import execute, median, spread, thirds  # noqa: E402
 
-SOLVERS = ("homing", "auto", "ff", "lama")
-NAMES = {"homing": "homing, trained", "auto": "homing, untrained", "ff": "h_FF, GBFS", "lama": "lama-first"}
+SOLVERS = ("homing", "auto", "ff", "lama", "prototype")
+NAMES = {"homing": "homing, trained", "auto": "homing, untrained", "ff": "h_FF, GBFS", "lama": "lama-first",
+         "prototype": "prototype"}
 SETS = {"third": "largest third", "larger": "larger"}
 START, END = "<!-- tables: dev/learning/run.py -->", "<!-- end of tables -->"
 
@@ -127,10 +132,36 @@ def solve(options, results, solver, where, domain, problem, model):
     print(f"{key}: {'solved' if solved else 'not solved'}, {cost['cpu']:.1f} s", flush=True)
 
 
+def by_prototype(options, results, domain, small, tests):
+    """The prototype trains once and solves one problem after the other; a line tells of each."""
+    tests = [(f"prototype/{where}/{domain}/{problem.name}", problem) for where, problem in tests]
+    tests = [test for test in tests if test[0] not in results.data["runs"]]
+    if not tests:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        lists = [Path(folder) / "train.txt", Path(folder) / "test.txt"]
+        for path, problems in zip(lists, (small, [problem for _, problem in tests])):
+            path.write_text("".join(f"{problem}\n" for problem in problems))
+        command = [options.prototype, small[0].with_name("domain.pddl"), *lists, "share=0.5,two=1"]
+        limits = {"SECS": str(options.seconds), "GB": str(options.memory / 1024), "SPACE": "100000", "DEAD": "3"}
+        # Its domain file is that of the training problems; the larger ones have a copy of it.
+        process = subprocess.Popen(command, env=os.environ | limits, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   text=True)
+        told = (line for line in process.stdout if "not loaded" in line or "(ground" in line)
+        for (key, _), line in zip(tests, told):
+            words = re.search(r" (ok|--) +([0-9.]+)s \(ground ([0-9.]+)\) len +([0-9]+)", line)
+            result = {"solved": bool(words) and words[1] == "ok", "cpu": 0.0, "steps": None}
+            if words:
+                result |= {"cpu": float(words[2]) + float(words[3]), "steps": int(words[4])}
+            results.put("runs", key, result)
+            print(f"{key}: {'solved' if result['solved'] else 'not solved'}, {result['cpu']:.1f} s", flush=True)
+        process.wait()
+
+
 def run(options):
     track = options.track.resolve()
     options.homing = options.homing.resolve()
-    for program in (options.homing, options.fast_downward):
+    for program in (options.homing, options.fast_downward, options.prototype):
         if program and not program.is_file():
             sys.exit(f"there is no {program}")
     settings = {"seconds": options.seconds, "memory_mb": options.memory, "seed": options.seed,
@@ -143,20 +174,24 @@ def run(options):
     models.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, Path(__file__).with_name("larger.py"), track, larger,
                     "--problems", str(options.larger)], check=True)
-    solvers = [s for s in options.solvers if s != "lama" or options.fast_downward]
+    needs = {"lama": options.fast_downward, "prototype": options.prototype}
+    solvers = [s for s in options.solvers if needs.get(s, True)]
     domains = options.domains or sorted(p.name for p in track.iterdir() if p.is_dir())
     end = time.monotonic() + options.budget
     left_out = 0
     with ThreadPoolExecutor(options.jobs) as pool:
         parts = {domain: split(track / domain) for domain in domains}
         trained = {d: pool.submit(train, options, results, d, parts[d][0], models) for d in domains}
-        tasks = []
+        tasks, beside = [], []
         for domain in domains:
             tests = [("third", p) for p in spread(parts[domain][1], options.third)]
             tests += [("larger", p) for p in sorted((larger / domain).glob("[0-9]*.pddl"))]
             for index, (where, problem) in enumerate(tests):
                 # Round and round: whenever it ends, all domains and solvers are as far.
-                tasks += [((index, solver, domain), (solver, where, domain, problem)) for solver in solvers]
+                tasks += [((index, solver, domain), (solver, where, domain, problem)) for solver in solvers
+                          if solver != "prototype"]
+            if "prototype" in solvers:
+                beside.append(pool.submit(by_prototype, options, results, domain, parts[domain][0], tests))
         tasks.sort(key=lambda task: task[0])
 
         def one(task):
@@ -167,7 +202,7 @@ def run(options):
                 return
             solve(options, results, solver, where, domain, problem, trained[domain].result())
 
-        for future in [pool.submit(one, task) for _, task in tasks]:
+        for future in [*beside, *(pool.submit(one, task) for _, task in tasks)]:
             future.result()
     print(f"{len(results.data['runs'])} runs in {options.results}, {left_out} left for another time")
 
@@ -229,6 +264,7 @@ def main():
     runs.add_argument("results", type=Path, help="a JSON file; models go into a folder of its name")
     runs.add_argument("--homing", type=Path, default=Path("target/release/homing"))
     runs.add_argument("--fast-downward", type=Path, help="the driver; without it, no lama-first")
+    runs.add_argument("--prototype", type=Path, help="the prototype's program; without it, none of its runs")
     runs.add_argument("--jobs", type=int, default=1, help="runs at a time")
     runs.add_argument("--budget", type=float, default=math.inf, help="seconds, after which no run begins")
     runs.add_argument("--seconds", type=int, default=60, help="CPU seconds a problem")
@@ -244,8 +280,9 @@ def main():
     shows.add_argument("--into", type=Path, help="a page with marks, in place of standard output")
     shows.set_defaults(act=tables)
     options = parser.parse_args()
-    if getattr(options, "fast_downward", None):
-        options.fast_downward = options.fast_downward.resolve()
+    for program in ("fast_downward", "prototype"):
+        if getattr(options, program, None):
+            setattr(options, program, getattr(options, program).resolve())
     options.act(options)
 
 
