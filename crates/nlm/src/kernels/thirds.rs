@@ -11,8 +11,7 @@
 //! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
 //! in one place, and each tuple counts once.
 
-use super::look_up::Table;
-use super::orbit::SIX;
+use super::orbit::{SIX, Table};
 use super::rows_gradient::{add, slope};
 use super::vector::{Kernel, Vector};
 use super::view::{Rows, RowsMut, all_below, times};
@@ -150,7 +149,7 @@ impl<'a> Tuples<'a> {
         if let Some(expanded) = self.expanded {
             assert!(expanded.len() >= times(rows, 3 * features));
         }
-        self.table.check(&[], features);
+        self.table.check(features);
         let places = times(times(self.structures, n), times(n, n));
         // A place is one of the first features of a class; the others lie so far behind it.
         let behind = times(features - BLOCK, SIX) + BLOCK - 1;
