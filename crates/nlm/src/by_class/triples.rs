@@ -12,8 +12,8 @@ use crate::kernels::classes::{ClassInputGradient, ClassToPre, ClassWeightGradien
 use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::SIX;
 use crate::kernels::rows::EndRows;
-use crate::kernels::rows_gradient::PairsToPre;
-use crate::kernels::thirds::{ExtremaGradient, ReduceThirds, ThirdsGradient, Tuples};
+use crate::kernels::rows_gradient::{FromSums, PairsToPre};
+use crate::kernels::thirds::{ReduceThirds, ThirdsGradient, Tuples};
 use crate::plan::BLOCK;
 
 fn kind(network: &Network<'_>, layer: usize) -> Triples {
@@ -214,12 +214,12 @@ impl GradientsByClass {
         let column = compose.red_column.expect("triples are reduced");
         self.d_best.reserve(rows * columns);
         let red = self.layers.red[2].view(plan.red_columns[2]).from(column);
-        network.level.run(&ExtremaGradient {
+        network.level.run(&FromSums {
             pairs: rows / 2,
             columns,
-            red: compose.column.is_none().then_some(red),
-            d_red: self.d_red[2].view(plan.red_columns[2]).from(column),
-            d_best: self.d_best.view_mut(columns),
+            sums: compose.column.is_none().then_some(red),
+            d_sums: self.d_red[2].view(plan.red_columns[2]).from(column),
+            d: self.d_best.view_mut(columns),
         });
         let width = plan.features * SIX;
         let mut d_slots = std::mem::take(&mut self.d_slots);

@@ -79,6 +79,7 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
     use crate::reference::Reference;
+    use crate::small_cases::{close, levels};
     use crate::{Nlm, NlmConfig, Quantifiers, Simd};
 
     impl ValuesByClass {
@@ -92,17 +93,6 @@ mod tests {
             sparse.layers.sparse.always = true;
             [plain, little, sparse]
         }
-    }
-
-    fn close(value: f32, right: f64, what: &str) {
-        let error = (f64::from(value) - right).abs();
-        let bound = 1e-5 * right.abs().max(1.0);
-        assert!(error <= bound, "{value} {right}: {what}");
-    }
-
-    fn levels() -> impl Iterator<Item = Simd> {
-        let all = [Simd::Portable, Simd::Avx2, Simd::Avx512];
-        all.into_iter().filter(|simd| simd.supported())
     }
 
     fn network(input_channels: Vec<usize>, layers: usize) -> NlmConfig {

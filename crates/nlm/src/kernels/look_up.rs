@@ -32,7 +32,9 @@ unsafe impl Kernel for LookUp<'_> {
         let (rows, features) = (self.index.rows(2), self.features);
         assert!(features.is_multiple_of(BLOCK));
         self.table.check(features);
-        all_below(&self.classes[..self.index.orbits()], self.table.classes);
+        let orbits = self.index.orbits();
+        assert!(u32::try_from(orbits).is_ok());
+        all_below(&self.classes[..orbits], self.table.classes);
         let expanded = self.expanded.map(<[f32]>::len);
         assert!(expanded.is_none_or(|len| len >= times(rows, 3 * features)));
         let columns = features * (1 + usize::from(self.both));
