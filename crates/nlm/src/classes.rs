@@ -62,7 +62,7 @@ impl Classes {
         self.of_pairs.truncate(at * index.rows(2) / 2);
         let mut pairs = inputs.pairs(index);
         for (a, &a_type) in self.type_of.iter().enumerate() {
-            let others = &self.type_of[index.pairs().after(a)..];
+            let others = &self.type_of[index.after(a)..];
             let (own, rest) = pairs.split_at(others.len());
             pairs = rest;
             for (&b_type, &[ab, ba]) in others.iter().zip(own) {
@@ -130,7 +130,7 @@ impl Classes {
             mark = self.marks.number([u64::from(mark), s, bits]);
         }
         let (of, [x, y, z]) = (&self.of_pairs[at * index.rows(2) / 2..], *orbit);
-        let [xy, xz, yz] = [(x, y), (x, z), (y, z)].map(|(a, b)| of[index.pairs().index(a, b)]);
+        let [xy, xz, yz] = [(x, y), (x, z), (y, z)].map(|(a, b)| of[index.pair(a, b)]);
         let [a, b, pattern] = self.pair(xy);
         let [_, ab, ba] = self.patterns.keys()[pattern as usize];
         let pattern = self.patterns.number([u64::from(mark), ab, ba]);

@@ -23,6 +23,10 @@ pub(crate) struct Index {
     objects_in_order: Vec<u32>,
     /// `[x][y]`: the row of (x, y); 0 for (x, x) with `distinct`.
     row_of: Vec<u32>,
+    orbits: usize,
+    /// `[x][y]` and `[y][x]`: where the orbits (x <= y <= z) would begin with z = 0.
+    orbits_of: Vec<u32>,
+    orbits_with: Vec<u32>,
     /// `[x][other object]`: the rows of the pairs (x, ·), for the objects of the group.
     pair_members: Vec<u32>,
 }
@@ -55,16 +59,28 @@ impl Index {
             starts,
             objects_in_order: (0..all).collect(),
             row_of: vec![0; objects * objects],
+            orbits: 0,
+            orbits_of: vec![0; objects * objects],
+            orbits_with: vec![0; objects * objects],
             pair_members: Vec::new(),
         };
         for x in 0..objects {
             for y in 0..objects {
                 if !(distinct && x == y) {
-                    let pair = index.pairs().index(x.min(y), x.max(y));
+                    let pair = index.pair(x.min(y), x.max(y));
                     let row = (2 * pair + usize::from(x > y)) as u32;
                     index.row_of[x * objects + y] = row;
                     index.pair_members.push(row);
                 }
+            }
+        }
+        for x in 0..objects {
+            for y in index.after(x)..objects {
+                let first = index.after(y);
+                let start = (index.orbits as u32).wrapping_sub(first as u32);
+                index.orbits_of[x * objects + y] = start;
+                index.orbits_with[y * objects + x] = start;
+                index.orbits += objects - first.min(objects);
             }
         }
         let members = index.pair_members.len();
@@ -92,13 +108,36 @@ impl Index {
         !self.distinct || self.objects >= 3
     }
 
-    pub(crate) fn pairs(&self) -> Pairs<'_> {
-        Pairs {
-            objects: self.objects,
-            distinct: self.distinct,
-            starts: &self.starts,
-            rows: self.rows[2],
-        }
+    /// The first object that may come after x.
+    #[inline(always)]
+    pub(crate) fn after(&self, x: usize) -> usize {
+        x + usize::from(self.distinct)
+    }
+
+    /// The index of the pair a <= b.
+    #[inline(always)]
+    pub(crate) fn pair(&self, a: usize, b: usize) -> usize {
+        self.starts[a].wrapping_add(b)
+    }
+
+    /// How many orbits a structure has: x <= y <= z, or x < y < z with `distinct`, in this order.
+    pub(crate) fn orbits(&self) -> usize {
+        self.orbits
+    }
+
+    /// The index of the orbit (x <= y <= z).
+    pub(crate) fn orbit(&self, [x, y, z]: [usize; 3]) -> usize {
+        self.orbits_of(x)[y].wrapping_add(z as u32) as usize
+    }
+
+    /// By y: the orbit (x <= y <= z) has the index of y plus z.
+    pub(crate) fn orbits_of(&self, x: usize) -> &[u32] {
+        &self.orbits_of[x * self.objects..(x + 1) * self.objects]
+    }
+
+    /// By x: the orbit (x <= y <= z) has the index of x plus z.
+    pub(crate) fn orbits_with(&self, y: usize) -> &[u32] {
+        &self.orbits_with[y * self.objects..(y + 1) * self.objects]
     }
 
     pub(crate) fn objects(&self) -> usize {
@@ -157,60 +196,6 @@ impl Index {
     }
 }
 
-/// The pairs and orbits of one structure, in the order they are stored.
-#[derive(Clone, Copy)]
-pub(crate) struct Pairs<'a> {
-    objects: usize,
-    distinct: bool,
-    /// The pair (x, x) would have the index `starts[x] + x`, whether it exists or not.
-    starts: &'a [usize],
-    rows: usize,
-}
-
-impl Pairs<'_> {
-    pub(crate) fn objects(&self) -> usize {
-        self.objects
-    }
-
-    /// How many rows the pairs have.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// How many orbits there are: multisets (x <= y <= z), or sets (x < y < z).
-    pub(crate) fn orbits(&self) -> usize {
-        let n = self.objects;
-        if self.distinct {
-            n * n.saturating_sub(1) * n.saturating_sub(2) / 6
-        } else {
-            n * (n + 1) * (n + 2) / 6
-        }
-    }
-
-    /// The first object that may come after x.
-    #[inline(always)]
-    pub(crate) fn after(&self, x: usize) -> usize {
-        x + usize::from(self.distinct)
-    }
-
-    /// The index of the pair a <= b.
-    #[inline(always)]
-    pub(crate) fn index(&self, a: usize, b: usize) -> usize {
-        self.starts[a].wrapping_add(b)
-    }
-
-    /// The place of the orbit (x <= y <= z), or (x < y < z) with `distinct`, in the order of
-    /// storage.
-    pub(crate) fn orbit(&self, [x, y, z]: [usize; 3]) -> usize {
-        let skip = usize::from(self.distinct);
-        let left = |x: usize| self.objects - x - skip;
-        let pairs = |n: usize| n * (n + 1 - 2 * skip.min(n)) / 2;
-        let before_x: usize = (0..x).map(|x| pairs(left(x))).sum();
-        let before_y: usize = (x + skip..y).map(left).sum();
-        before_x + before_y + z - y - skip
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,19 +206,18 @@ mod tests {
         for distinct in [false, true] {
             for objects in 1..7 {
                 let index = Index::new(objects, distinct, 2);
-                let pairs = index.pairs();
                 let (mut orbit, mut pair) = (0, 0);
                 for x in 0..objects {
-                    for y in pairs.after(x)..objects {
-                        assert_eq!(pairs.index(x, y), pair);
+                    for y in index.after(x)..objects {
+                        assert_eq!(index.pair(x, y), pair);
                         pair += 1;
-                        for z in pairs.after(y)..objects {
-                            assert_eq!(pairs.orbit([x, y, z]), orbit);
+                        for z in index.after(y)..objects {
+                            assert_eq!(index.orbit([x, y, z]), orbit);
                             orbit += 1;
                         }
                     }
                 }
-                assert_eq!((pairs.orbits(), pairs.rows()), (orbit, 2 * pair));
+                assert_eq!((index.orbits(), index.rows(2)), (orbit, 2 * pair));
                 for n in 1..=2 {
                     let most = index.members(n).iter().max();
                     assert!(most.is_none_or(|&row| (row as usize) < index.group_rows(n)));

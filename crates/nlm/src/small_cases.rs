@@ -22,7 +22,14 @@ fn structure(rng: &mut SplitMix64, channels: &[usize], objects: usize) -> Struct
     s
 }
 
-fn close(value: f32, right: f64, what: &str) {
+/// The levels of this processor.
+pub(crate) fn levels() -> impl Iterator<Item = Simd> {
+    let all = [Simd::Portable, Simd::Avx2, Simd::Avx512];
+    all.into_iter().filter(|simd| simd.supported())
+}
+
+/// Within the tolerance of values.
+pub(crate) fn close(value: f32, right: f64, what: &str) {
     let error = (f64::from(value) - right).abs();
     assert!(
         error <= 1e-5 * right.abs().max(1.0),
@@ -93,8 +100,7 @@ fn every_way(case: usize, (max_arity, layers, features, channels): Case) {
             .iter()
             .map(|s| Reference::forward(&nlm, &exact, s).value())
             .collect();
-        let levels = [Simd::Portable, Simd::Avx2, Simd::Avx512];
-        for simd in levels.into_iter().filter(|s| s.supported()) {
+        for simd in levels() {
             let what = format!("{:?} {objects} objects {simd}", nlm.config());
             let prepared = nlm.prepare(&parameters, simd);
             let mut workspace = Workspace::default();

@@ -5,10 +5,9 @@
 //! `distinct`, a tuple holds at most M objects, so min(class size, M) of a class leave one over for
 //! every reduction that had one.
 
+use crate::config::MAX_ARITY;
 use crate::structure::Structure;
 use crate::tuning::FEW_TO_COMPARE;
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// The quotient of a structure by the twin relation, or `None` where no two
 /// objects are twins.
@@ -106,63 +105,37 @@ fn signatures(structure: &Structure, distinct: bool) -> Vec<u64> {
     hashes
 }
 
-#[derive(Default)]
-struct RowHasher(u64);
-
-impl Hasher for RowHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.write_u64(u64::from(b));
-        }
-    }
-    fn write_u64(&mut self, x: u64) {
-        self.0 = mix(self.0 ^ x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    }
-    fn write_u128(&mut self, x: u128) {
-        self.write_u64(x as u64);
-        self.write_u64((x >> 64) as u64);
-    }
-}
+/// An arity, a channel and so many objects, zeros behind them.
+type Fact = (usize, usize, [u16; MAX_ARITY]);
 
 /// The true propositions, to look one up and to list those of an object.
 struct Facts {
-    all: HashSet<u128, BuildHasherDefault<RowHasher>>,
-    of: Vec<Vec<(u32, u16, [u16; 5])>>,
-}
-
-fn key(arity: u32, channel: u16, x: &[u16; 5]) -> u128 {
-    let mut key = u128::from(arity) << 16 | u128::from(channel);
-    for &o in x {
-        key = key << 16 | u128::from(o);
-    }
-    key
+    /// In order.
+    all: Vec<Fact>,
+    of: Vec<Vec<Fact>>,
 }
 
 impl Facts {
     fn new(structure: &Structure, distinct: bool) -> Self {
-        let mut facts = Self {
-            all: HashSet::default(),
-            of: vec![Vec::new(); structure.objects()],
-        };
+        let mut all = Vec::new();
         for arity in 1..structure.arities() {
             for (channel, x) in structure.propositions(arity) {
-                if ignored(x, distinct) {
-                    continue;
-                }
-                let mut row = [0; 5];
-                row[..arity].copy_from_slice(x);
-                let (arity, channel) = (arity as u32, channel as u16);
-                if facts.all.insert(key(arity, channel, &row)) {
-                    for &object in x {
-                        facts.of[usize::from(object)].push((arity, channel, row));
-                    }
+                if !ignored(x, distinct) {
+                    let mut row = [0; MAX_ARITY];
+                    row[..arity].copy_from_slice(x);
+                    all.push((arity, channel, row));
                 }
             }
         }
-        facts
+        all.sort_unstable();
+        all.dedup();
+        let mut of = vec![Vec::new(); structure.objects()];
+        for &fact in &all {
+            for &object in &fact.2[..fact.0] {
+                of[usize::from(object)].push(fact);
+            }
+        }
+        Self { all, of }
     }
 
     fn twins(&self, x: u16, y: u16) -> bool {
@@ -171,13 +144,16 @@ impl Facts {
 
     /// Whether y can take the place of x, one position at a time.
     fn replaces(&self, x: u16, y: u16) -> bool {
-        self.of[usize::from(x)].iter().all(|(arity, channel, row)| {
-            (0..*arity as usize).filter(|&i| row[i] == x).all(|i| {
-                let mut replaced = *row;
-                replaced[i] = y;
-                self.all.contains(&key(*arity, *channel, &replaced))
+        self.of[usize::from(x)]
+            .iter()
+            .all(|&(arity, channel, row)| {
+                (0..arity).filter(|&i| row[i] == x).all(|i| {
+                    let mut replaced = row;
+                    replaced[i] = y;
+                    let fact = (arity, channel, replaced);
+                    self.all.binary_search(&fact).is_ok()
+                })
             })
-        })
     }
 }
 

@@ -8,11 +8,12 @@ use crate::kernels::Level;
 use crate::kernels::buffer::{Buffer, copy_blocks};
 use crate::kernels::orbit::SIX;
 use crate::kernels::rows_gradient::{
-    Active, AddByClass, InputGradient, PairsToPre, ReduceGradient, RowsToPre, WeightGradient,
+    Active, AddByClass, FromSums, InputGradient, PairsToPre, ReduceGradient, RowsToPre,
+    WeightGradient,
 };
 use crate::kernels::view::{Rows, RowsMut};
 use crate::params::factorial;
-use crate::plan::{BLOCK, ComposePlan, MapPlan};
+use crate::plan::{ComposePlan, MapPlan};
 use std::ops::Range;
 
 /// Rows of a map and the gradients that meet them. Of pairs, sums and differences count as one row.
@@ -194,8 +195,16 @@ impl GradientsByClass {
         let d_own = self.d_own[n].as_slice();
         match compose.column {
             Some(column) if n == 2 => {
-                let from = (d_own, stride, column - network.shape.known);
-                from_sums(from, features, rows / 2, &mut self.d_output);
+                let d_own = self.d_own[2]
+                    .view(stride)
+                    .from(column - network.shape.known);
+                network.level.run(&FromSums {
+                    pairs: rows / 2,
+                    columns: features,
+                    sums: None,
+                    d_sums: d_own,
+                    d: self.d_output.view_mut(features),
+                });
             }
             Some(column) => {
                 let all = self.d_output.as_mut_slice().chunks_exact_mut(features);
@@ -260,8 +269,14 @@ impl GradientsByClass {
         let of = &self.layers.tables;
         match compose.column {
             Some(column) => {
-                let from = (self.d_known.as_slice(), network.shape.known, column);
-                from_sums(from, features, pairs, &mut d_output);
+                let d_known = self.d_known.view(network.shape.known).from(column);
+                network.level.run(&FromSums {
+                    pairs,
+                    columns: features,
+                    sums: None,
+                    d_sums: d_known,
+                    d: d_output.view_mut(features),
+                });
             }
             None => d_output.fill(0, pairs * 2 * features, 0.0),
         }
@@ -394,28 +409,6 @@ impl GradientsByClass {
         };
         let (level, dw) = (network.level, &mut self.dw);
         map_gradient(level, (map, columns), transposed, &rows, dw, gradient);
-    }
-}
-
-/// From the gradients of the sum and the difference of (a, b) and (b, a), of this stride from this
-/// column on, to their own.
-fn from_sums(
-    (d, stride, column): (&[f32], usize, usize),
-    features: usize,
-    pairs: usize,
-    to: &mut Buffer,
-) {
-    let to = to.as_mut_slice()[..pairs * 2 * features].chunks_exact_mut(2 * features);
-    for (to, from) in to.zip(d.chunks_exact((2 * stride).max(1))) {
-        let (ab, ba) = to.split_at_mut(features);
-        let ab = ab.as_chunks_mut::<BLOCK>().0.iter_mut();
-        let ba = ba.as_chunks_mut::<BLOCK>().0.iter_mut();
-        let sums = from[column..column + features].as_chunks::<BLOCK>().0;
-        let differences = from[stride + column..][..features].as_chunks::<BLOCK>().0;
-        for ((ab, ba), (s, d)) in ab.zip(ba).zip(sums.iter().zip(differences)) {
-            *ab = std::array::from_fn(|i| s[i] + d[i]);
-            *ba = std::array::from_fn(|i| s[i] - d[i]);
-        }
     }
 }
 

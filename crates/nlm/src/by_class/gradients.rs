@@ -4,19 +4,15 @@
 //! alone. What is a function of classes is computed once a class, forward and backward; what rows
 //! give to it is added up first.
 
-use super::layers::{Group, Layers};
-use super::orbits::Orbits;
+use super::layers::Layers;
 use super::{Indices, Network};
-use crate::index::Index;
 use crate::kernels::buffer::Buffer;
-use crate::kernels::orbit::SIX;
 use crate::structure::Structure;
 
 /// The tensors of a group; kept between groups to save allocations.
 #[derive(Default)]
 pub(crate) struct GradientsByClass {
     indices: Indices,
-    pub(super) orbits: Orbits,
     pub(super) layers: Layers,
     pub(super) d_own: [Buffer; 3],
     pub(super) d_red: [Buffer; 3],
@@ -25,8 +21,6 @@ pub(crate) struct GradientsByClass {
     /// The rows that have a gradient, of the map at work.
     pub(super) active: Vec<u32>,
     pub(super) d_expanded: Buffer,
-    /// Extrema of triples, one a layer: `[row][Q' for each quantifier]`.
-    pub(super) best: Vec<Buffer>,
     pub(super) d_best: Buffer,
     /// The gradients of `own`, `starts`, `coefficients` and `slots` of the tables.
     pub(super) d_known: Buffer,
@@ -55,8 +49,8 @@ impl GradientsByClass {
             &self.d_bias,
             &self.values,
         ];
-        let all = several.chain(&self.best).chain(singles);
-        all.map(Buffer::bytes).sum::<usize>() + self.orbits.bytes() + self.layers.bytes()
+        let all = several.chain(singles);
+        all.map(Buffer::bytes).sum::<usize>() + self.layers.bytes()
     }
 
     /// The value of each structure, and the gradient of the loss added to `gradient`;
@@ -71,40 +65,15 @@ impl GradientsByClass {
     ) -> Vec<f32> {
         let (count, distinct) = (structures.len(), network.plan.distinct);
         let index = self.indices.get(count, structures[0].objects(), distinct);
-        self.forward(network, &index, structures);
+        self.layers.reserve(network, &index);
+        self.layers.restart();
+        self.layers.orbits.clear();
+        self.layers.forward(network, &index, structures);
         let values = self.layers.values(network).take(count);
         let values: Vec<f32> = values.collect();
         let each = values.iter().enumerate();
         let d_values: Vec<f32> = each.map(|(i, &v)| d_value(i, v)).collect();
         self.backward(network, &index, &d_values, gradient);
         values
-    }
-
-    fn forward(&mut self, network: &Network<'_>, index: &Index, structures: &[&Structure]) {
-        let plan = network.plan;
-        self.layers.reserve(network, index);
-        let layers = plan.layers.len().max(self.best.len());
-        self.best.resize_with(layers, Buffer::default);
-        self.layers.restart();
-        self.orbits.clear();
-        for (at, structure) in structures.iter().enumerate() {
-            self.layers.enter(network, index, at, structure);
-            self.orbits.mark(&self.layers.inputs);
-        }
-        if plan.max_arity == 3 {
-            let width = plan.features * SIX;
-            self.orbits.find(&mut self.layers.classes, index, width);
-        }
-        self.layers.fill(network);
-        let count = structures.len();
-        let group = Group { index, count };
-        for (layer, composes) in plan.layers.iter().enumerate() {
-            for n in 0..composes.len().min(3) {
-                self.layers.compose(network, group, [layer, n]);
-            }
-            if composes.len() > 3 {
-                self.triples(network, group, layer);
-            }
-        }
     }
 }

@@ -1,12 +1,15 @@
-//! The layers over rows: all of arities 0 and 1, pairs from the second layer on, and what pairs add
-//! to triples that are no function of their class.
+//! The forward pass. Here the layers over rows: all of arities 0 and 1, pairs from the second layer
+//! on, and what pairs add to triples that are no function of their class.
 
 use super::Network;
+use super::orbits::Orbits;
+use super::sparse::Sparse;
 use super::tables::{Reader, Tables};
 use crate::classes::Classes;
 use crate::index::Index;
 use crate::inputs::Inputs;
 use crate::kernels::buffer::Buffer;
+use crate::kernels::orbit::SIX;
 use crate::kernels::rows::{PairMap, ReduceRows, RowMap, Source};
 use crate::kernels::view::Rows;
 use crate::plan::{BLOCK, ComposePlan, MapPlan};
@@ -54,6 +57,10 @@ pub(super) struct Layers {
     pub(super) values_only: bool,
     pub(super) inputs: Inputs,
     pub(super) classes: Classes,
+    pub(super) orbits: Orbits,
+    pub(super) sparse: Sparse,
+    /// For values: the class of each orbit, unless pairs go with their neighbours.
+    pub(super) orbit_classes: Vec<u32>,
     pub(super) tables: Tables,
     /// `[row][columns]`, pairs as sums and differences, without the columns that classes know.
     pub(super) own: [Buffer; 3],
@@ -65,6 +72,8 @@ pub(super) struct Layers {
     expanded: Buffer,
     /// What pairs contribute to triples that are no function of a class: `[row][3][Q']`.
     pub(super) pairs: Buffer,
+    /// `[layer]`: extrema of triples, `[row][Q' for each quantifier]`.
+    pub(super) best: Vec<Buffer>,
     /// See [`Classes::members`].
     pub(super) members: Vec<u32>,
 }
@@ -73,10 +82,12 @@ impl Layers {
     pub(super) fn bytes(&self) -> usize {
         let several = [&self.own, &self.red].into_iter().chain(&self.outputs);
         let several = several.flatten().chain([&self.expanded, &self.pairs]);
-        several.map(Buffer::bytes).sum::<usize>()
-            + self.members.capacity() * 4
+        several.chain(&self.best).map(Buffer::bytes).sum::<usize>()
+            + (self.members.capacity() + self.orbit_classes.capacity()) * 4
             + self.inputs.bytes()
             + self.classes.bytes()
+            + self.orbits.bytes()
+            + self.sparse.bytes()
             + self.tables.bytes()
     }
 
@@ -85,6 +96,7 @@ impl Layers {
         let plan = network.plan;
         let layers = plan.layers.len().max(self.outputs.len());
         self.outputs.resize_with(layers, Default::default);
+        self.best.resize_with(layers, Buffer::default);
         for n in 0..=plan.max_arity.min(2) {
             let rows = index.group_rows(n);
             self.own[n].reserve(rows * own_stride(network, n));
@@ -98,15 +110,38 @@ impl Layers {
         self.tables.restart();
     }
 
-    /// Reads a structure, the `at`-th of a group: finds the classes of its pairs, and writes what
-    /// is no function of them.
-    pub(super) fn enter(
+    /// Runs the network on a group of structures.
+    pub(super) fn forward(
         &mut self,
         network: &Network<'_>,
         index: &Index,
-        at: usize,
-        structure: &Structure,
+        structures: &[&Structure],
     ) {
+        let count = structures.len();
+        let group = Group { index, count };
+        for (at, structure) in structures.iter().enumerate() {
+            self.enter(network, index, at, structure);
+        }
+        if network.plan.max_arity == 3 && !self.values_only {
+            let width = network.plan.features * SIX;
+            self.orbits.find(&mut self.classes, index, width);
+        }
+        // Fills the tables, now that all classes of the group are found.
+        self.classes.check();
+        self.tables.fill(network, &self.classes);
+        for (layer, composes) in network.plan.layers.iter().enumerate() {
+            for n in 0..composes.len().min(3) {
+                self.compose(network, group, [layer, n]);
+            }
+            if composes.len() > 3 {
+                self.triples(network, group, layer);
+            }
+        }
+    }
+
+    /// Reads a structure, the `at`-th of a group: finds the classes of its pairs, and writes what
+    /// is no function of them.
+    fn enter(&mut self, network: &Network<'_>, index: &Index, at: usize, structure: &Structure) {
         let plan = network.plan;
         self.inputs.read(structure, index, plan);
         let (own, red) = (&mut self.own, &mut self.red);
@@ -114,16 +149,13 @@ impl Layers {
         if plan.max_arity >= 2 {
             self.classes.find(&self.inputs, index, at);
         }
+        if plan.max_arity == 3 {
+            self.find_orbits(network, index, at);
+        }
     }
 
-    /// Fills the tables, once all classes of the group are found.
-    pub(super) fn fill(&mut self, network: &Network<'_>) {
-        self.classes.check();
-        self.tables.fill(network, &self.classes);
-    }
-
-    /// Which of `outputs` a layer has.
-    fn output_of(&self, layer: usize) -> usize {
+    /// Which of `outputs` and of `best` a layer has.
+    pub(super) fn output_of(&self, layer: usize) -> usize {
         if self.values_only { 0 } else { layer }
     }
 
@@ -164,12 +196,7 @@ impl Layers {
     }
 
     /// A compose operation up to arity 2 and its reduction.
-    pub(super) fn compose(
-        &mut self,
-        network: &Network<'_>,
-        group: Group<'_>,
-        [layer, n]: [usize; 2],
-    ) {
+    fn compose(&mut self, network: &Network<'_>, group: Group<'_>, [layer, n]: [usize; 2]) {
         if [layer, n] == [0, 2] {
             return self.reduce_known(network, group);
         }

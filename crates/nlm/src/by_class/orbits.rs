@@ -95,7 +95,7 @@ impl Orbits {
     /// The class of every orbit of a group whose pairs have theirs, and where the values of every
     /// tuple lie in a table with so many f32 a class.
     pub(super) fn find(&mut self, classes: &mut Classes, index: &Index, width: usize) {
-        let (n, pairs) = (index.objects(), index.pairs());
+        let n = index.objects();
         self.reverse_pairs(classes);
         let mut all = std::mem::take(&mut self.places);
         if index.distinct() {
@@ -112,10 +112,10 @@ impl Orbits {
                 *to = class.map_or(0, |&class| u64::from(class));
             }
             for x in 0..n {
-                for y in pairs.after(x)..n {
+                for y in index.after(x)..n {
                     let xy = matrix[x * n + y];
                     let (xz, yz) = (&matrix[x * n..(x + 1) * n], &matrix[y * n..(y + 1) * n]);
-                    for z in pairs.after(y)..n {
+                    for z in index.after(y)..n {
                         let key = xy << IN_KEY[0] | xz[z] << IN_KEY[1] | yz[z];
                         let orbit = self.named.number(key) as usize;
                         if orbit == self.places_of_named.len() {

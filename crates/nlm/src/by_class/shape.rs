@@ -65,13 +65,6 @@ impl Shape {
         (tuning::TRIPLES_AT_ONCE / objects.pow(3)).clamp(1, tuning::GRADIENTS_AT_ONCE)
     }
 
-    /// The layers whose triples are a function of the class of their orbit: two at most.
-    pub(super) fn by_class(&self) -> Range<usize> {
-        let by_class = |kind: &Option<Triples>| *kind == Some(Triples::ByClass);
-        let first = self.triples.iter().position(by_class).unwrap_or(0);
-        first..first + self.triples.iter().filter(|kind| by_class(kind)).count()
-    }
-
     /// The columns of a map over pairs: those that classes know, and the others.
     pub(super) fn split(&self, map: &MapPlan) -> [Range<usize>; 2] {
         let known = self.known.clamp(map.columns.start, map.columns.end);

@@ -7,11 +7,11 @@
 //! near neither a nor b differ by type only. They come in segments, since objects are named by
 //! type, and with the pair {a, b} all of a segment have one class.
 
-use super::shape::Triples;
-use super::{Network, ValuesByClass};
+use super::Network;
 use crate::classes::{Classes, IN_KEY};
 use crate::index::Index;
-use crate::kernels::buffer::copy_blocks;
+use crate::kernels::buffer::{Buffer, copy_blocks};
+use crate::kernels::orbit::Table;
 use crate::kernels::sparse::{Far, Near, NearPair, Neighbour, Start};
 use crate::kernels::view::RowsMut;
 use crate::tuning::{self, SEGMENTS};
@@ -158,6 +158,8 @@ pub(crate) struct Sparse {
     related_counts: Vec<Counts>,
     /// The keys of the classes of neighbours, of the pairs at work.
     keys: Vec<u64>,
+    /// See [`Far`]: both factors, then the product; or the extrema over the sets in `far`.
+    far_values: Buffer,
 }
 
 impl Sparse {
@@ -167,6 +169,7 @@ impl Sparse {
             + (self.far_of_pair.capacity() + self.far_classes.capacity()) * 8
             + (self.ordered.capacity() + self.related.capacity()) * 4
             + self.uncommon.capacity() * 8
+            + self.far_values.bytes()
     }
 
     /// Whether there are objects enough, and so few pairs not of the common class, that going
@@ -198,7 +201,7 @@ impl Sparse {
         self.ordered.resize(n * n, 0);
         let mut all = of_pairs.iter();
         for a in 0..n {
-            for (b, &class) in (index.pairs().after(a)..n).zip(&mut all) {
+            for (b, &class) in (index.after(a)..n).zip(&mut all) {
                 self.ordered[a * n + b] = class << 2;
                 self.ordered[b * n + a] = class << 2 | u32::from(a != b);
             }
@@ -259,7 +262,7 @@ impl Sparse {
             let (rows_a, classes_a) = (index.rows_of(a), &self.ordered[a * n..(a + 1) * n]);
             let near_a = &self.related[self.related_to(a)];
             let left_a = less(&sizes, &self.related_counts[a]);
-            for b in index.pairs().after(a)..n {
+            for b in index.after(a)..n {
                 let (rows_b, classes_b) = (index.rows_of(b), &self.ordered[b * n..(b + 1) * n]);
                 let ab = classes_a[b] >> 2;
                 // Those of b that are neighbours of a are at hand already. Which are is as good as
@@ -409,59 +412,66 @@ impl Place {
     }
 }
 
-impl ValuesByClass {
+impl Sparse {
     /// The extrema over triples of a layer by neighbours: with its pairs, or by the table alone.
-    pub(super) fn near(&mut self, network: &Network<'_>, index: &Index, layer: usize) {
-        let (plan, sparse) = (network.plan, &self.sparse);
-        let (n, features) = (index.objects(), plan.features);
-        let (both, columns) = (plan.quantifiers == 2, plan.features * plan.quantifiers);
-        let table = self.layers.tables.table(layer);
+    pub(super) fn near(
+        &mut self,
+        network: &Network<'_>,
+        index: &Index,
+        table: Table<'_>,
+        pairs: Option<&[f32]>,
+        best: RowsMut<'_>,
+    ) {
+        let (n, features) = (index.objects(), network.plan.features);
+        let (both, columns) = (
+            network.plan.quantifiers == 2,
+            features * network.plan.quantifiers,
+        );
+        let mut buffer = std::mem::take(&mut self.far_values);
         let near = Near {
             objects: n,
             features,
             both,
-            pairs: &sparse.pairs,
-            neighbours: &sparse.neighbours,
+            pairs: &self.pairs,
+            neighbours: &self.neighbours,
             table,
             start: Start::Nothing,
-            best: self.best.view_mut(columns),
+            best,
         };
-        if network.shape.triples[layer] == Some(Triples::ByClass) {
-            self.far.reserve(2 * sparse.far.len() * columns);
-            let far = self.far.view_mut(columns);
+        let start = if let Some(pairs) = pairs {
+            buffer.reserve(n * n * (2 * features + columns));
+            let (factors, far) = buffer.as_mut_slice().split_at_mut(2 * n * n * features);
+            let (b, c) = factors.split_at_mut(n * n * features);
+            self.lay_out_far(index, pairs, features, b, c);
+            let far = RowsMut::new(far, columns);
+            network.level.run(&Far {
+                objects: n,
+                features,
+                both,
+                b,
+                c,
+                segments: &self.segments.ends,
+                pairs: &self.ordered,
+                classes: &self.far_classes,
+                table,
+                far,
+            });
+            Start::Pairs(far.read(), pairs)
+        } else {
+            buffer.reserve(2 * self.far.len() * columns);
+            let far = buffer.view_mut(columns);
             network.level.run(&Near {
-                pairs: &sparse.far,
-                neighbours: &sparse.far_objects,
+                pairs: &self.far,
+                neighbours: &self.far_objects,
                 best: far,
                 ..near
             });
-            let start = Start::Far(far.read(), sparse.far.len());
-            return network.level.run(&Near { start, ..near });
-        }
-        let pairs = self.layers.pairs.as_slice();
-        self.far.reserve(n * n * (2 * features + columns));
-        let (factors, far) = self.far.as_mut_slice().split_at_mut(2 * n * n * features);
-        let (b, c) = factors.split_at_mut(n * n * features);
-        sparse.lay_out_far(index, pairs, features, b, c);
-        let far = RowsMut::new(far, columns);
-        network.level.run(&Far {
-            objects: n,
-            features,
-            both,
-            b,
-            c,
-            segments: &sparse.segments.ends,
-            pairs: &sparse.ordered,
-            classes: &sparse.far_classes,
-            table,
-            far,
-        });
-        let start = Start::Pairs(far.read(), pairs);
+            Start::Far(far.read(), self.far.len())
+        };
         network.level.run(&Near { start, ..near });
+        self.far_values = buffer;
     }
-}
 
-impl Sparse {
     /// What pairs (a, z) contribute without position 1, into b, and without position 0, into c,
     /// with NaN for an object z near a.
     fn lay_out_far(

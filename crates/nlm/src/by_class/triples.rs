@@ -1,35 +1,56 @@
-//! Triples of a group, tuple by tuple: their reduction, and backward.
+//! Triples of a group: their reduction, tuple by tuple or by neighbours, and backward.
 
 use super::backward::find_active;
-use super::layers::Group;
+use super::layers::{Group, Layers};
 use super::shape::Triples;
 use super::weights::add_orbit;
 use super::{GradientsByClass, Network};
+use crate::classes::{Classes, key};
 use crate::index::Index;
+use crate::inputs::Inputs;
 use crate::kernels::classes::{ClassInputGradient, ClassToPre, ClassWeightGradient};
+use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::SIX;
 use crate::kernels::rows::EndRows;
-use crate::kernels::rows_gradient::PairsToPre;
-use crate::kernels::thirds::{ExtremaGradient, ReduceThirds, ThirdsGradient, Tuples};
+use crate::kernels::rows_gradient::{FromSums, PairsToPre};
+use crate::kernels::thirds::{ReduceThirds, ThirdsGradient, Tuples};
 use crate::plan::BLOCK;
 
 fn kind(network: &Network<'_>, layer: usize) -> Triples {
     network.shape.triples[layer].expect("the layer has triples")
 }
 
-impl GradientsByClass {
+impl Layers {
+    /// Finds the classes of the orbits of a structure, the `at`-th at work, or the neighbours of
+    /// its pairs. Gradients have what they need once all pairs of the group have classes.
+    pub(super) fn find_orbits(&mut self, network: &Network<'_>, index: &Index, at: usize) {
+        if !self.values_only {
+            return self.orbits.mark(&self.inputs);
+        }
+        let classes = &mut self.classes;
+        // Where there are objects enough a structure is alone in its group.
+        let alone = index.group() == 1 || self.sparse.always;
+        let may = alone && network.plan.inputs(3) == 0;
+        self.sparse.at_work = may && self.sparse.suits(classes, index);
+        if self.sparse.at_work {
+            self.sparse.list(classes, index);
+        } else {
+            of_orbits(classes, &self.inputs, index, at, &mut self.orbit_classes);
+        }
+    }
+
     /// The tuples of a layer's triples.
-    fn tuples<'a>(&'a self, network: &Network<'_>, index: &'a Index, layer: usize) -> Tuples<'a> {
-        let with_pairs = kind(network, layer) == Triples::WithPairs;
+    fn tuples<'a>(&'a self, network: &Network<'_>, group: Group<'a>, layer: usize) -> Tuples<'a> {
+        let (index, with_pairs) = (group.index, kind(network, layer) == Triples::WithPairs);
         Tuples {
-            structures: index.group(),
+            structures: group.count,
             objects: index.objects(),
             distinct: index.distinct(),
             rows: index.rows(2),
             row_of: index.row_of(),
             places: &self.orbits.places,
-            table: self.layers.tables.table(layer),
-            expanded: with_pairs.then(|| self.layers.pairs.as_slice()),
+            table: self.tables.table(layer),
+            expanded: with_pairs.then(|| self.pairs.as_slice()),
             features: network.plan.features,
             both: network.plan.quantifiers == 2,
         }
@@ -41,32 +62,89 @@ impl GradientsByClass {
         let (compose, index) = (&plan.layers[layer][3], group.index);
         let rows = group.rows(2);
         let columns = plan.features * plan.quantifiers;
-        let mut best = std::mem::take(&mut self.best[layer]);
+        let (at, by_class) = (
+            self.output_of(layer),
+            kind(network, layer) == Triples::ByClass,
+        );
+        let mut best = std::mem::take(&mut self.best[at]);
         best.reserve(rows * columns);
         if index.has_triples() {
-            if kind(network, layer) == Triples::WithPairs {
-                self.layers.expand_pairs(network, group, layer);
+            if !by_class {
+                self.expand_pairs(network, group, layer);
             }
-            network.level.run(&ReduceThirds {
-                tuples: self.tuples(network, index, layer),
-                best: best.view_mut(columns),
-            });
+            let to = best.view_mut(columns);
+            if self.sparse.at_work {
+                let (table, pairs) = (self.tables.table(layer), self.pairs.as_slice());
+                let pairs = (!by_class).then_some(pairs);
+                self.sparse.near(network, index, table, pairs, to);
+            } else if self.values_only {
+                let (rows, orbits) = (index.rows(2), index.orbits());
+                for at in 0..group.count {
+                    let pairs = at * rows * 3 * plan.features;
+                    network.level.run(&LookUp {
+                        index,
+                        classes: &self.orbit_classes[at * orbits..(at + 1) * orbits],
+                        table: self.tables.table(layer),
+                        expanded: (!by_class).then(|| &self.pairs.as_slice()[pairs..]),
+                        features: plan.features,
+                        both: plan.quantifiers == 2,
+                        best: to.after(at * rows),
+                    });
+                }
+            } else {
+                network.level.run(&ReduceThirds {
+                    tuples: self.tuples(network, group, layer),
+                    best: to,
+                });
+            }
         }
         let column = compose.red_column.expect("triples are reduced");
         network.level.run(&EndRows {
             pairs: rows / 2,
             empty: !index.has_triples(),
-            activate: compose.column.is_none(),
+            activate: compose.column.is_none() && !(by_class && self.tables.activated),
             features: plan.features,
             columns,
             best: best.view(columns),
-            red: self.layers.red[2]
-                .view_mut(plan.red_columns[2])
-                .from(column),
+            red: self.red[2].view_mut(plan.red_columns[2]).from(column),
         });
-        self.best[layer] = best;
+        self.best[at] = best;
     }
+}
 
+/// The class of every orbit of the `at`-th structure, in the order of the kernels.
+fn of_orbits(classes: &mut Classes, inputs: &Inputs, index: &Index, at: usize, to: &mut Vec<u32>) {
+    let (n, orbits) = (index.objects(), index.orbits());
+    to.resize((at + 1) * orbits, 0);
+    let to = &mut to[at * orbits..];
+    let own = std::mem::take(&mut classes.of_pairs);
+    let of = &own[at * index.rows(2) / 2..];
+    let mut next = 0;
+    for x in 0..n {
+        for y in index.after(x)..n {
+            let first = index.after(y);
+            let len = n.saturating_sub(first);
+            if len == 0 {
+                continue;
+            }
+            let xy = of[index.pair(x, y)];
+            let (xz, yz) = (index.pair(x, first), index.pair(y, first));
+            let (xz, yz) = (&of[xz..xz + len], &of[yz..yz + len]);
+            let run = &mut to[next..next + len];
+            next += len;
+            for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
+                *to = classes.orbits.number(key([xy, xz, yz]));
+            }
+        }
+    }
+    classes.of_pairs = own;
+    for triple in inputs.triples() {
+        let key = classes.marked(index, at, triple);
+        to[index.orbit(triple.0)] = classes.orbits.number(key);
+    }
+}
+
+impl GradientsByClass {
     /// Backward through compose at arity 3 and its reduction.
     pub(super) fn triples_gradient(
         &mut self,
@@ -136,12 +214,12 @@ impl GradientsByClass {
         let column = compose.red_column.expect("triples are reduced");
         self.d_best.reserve(rows * columns);
         let red = self.layers.red[2].view(plan.red_columns[2]).from(column);
-        network.level.run(&ExtremaGradient {
+        network.level.run(&FromSums {
             pairs: rows / 2,
             columns,
-            red: compose.column.is_none().then_some(red),
-            d_red: self.d_red[2].view(plan.red_columns[2]).from(column),
-            d_best: self.d_best.view_mut(columns),
+            sums: compose.column.is_none().then_some(red),
+            d_sums: self.d_red[2].view(plan.red_columns[2]).from(column),
+            d: self.d_best.view_mut(columns),
         });
         let width = plan.features * SIX;
         let mut d_slots = std::mem::take(&mut self.d_slots);
@@ -152,11 +230,13 @@ impl GradientsByClass {
         };
         let mut d_expanded = std::mem::take(&mut self.d_expanded);
         d_expanded.zeroed(expanded * 3 * plan.features);
+        let count = index.group();
+        let group = Group { index, count };
         let mut values = std::mem::take(&mut self.values);
         values.reserve(index.objects() * BLOCK);
         network.level.run(&ThirdsGradient {
-            tuples: self.tuples(network, index, layer),
-            best: self.best[layer].view(columns),
+            tuples: self.layers.tuples(network, group, layer),
+            best: self.layers.best[layer].view(columns),
             d_best: self.d_best.view(columns),
             d_table: d_slots.view_mut(width),
             d_expanded: d_expanded.view_mut(3 * plan.features),

@@ -3,20 +3,10 @@
 //! Which operations a structure goes through depends on the network and on the structure alone, so
 //! its value does too.
 
-use super::layers::{Group, Layers};
-use super::shape::Triples;
-use super::sparse::Sparse;
+use super::layers::Layers;
 use super::{Indices, Network};
-use crate::classes::{Classes, key};
-use crate::index::Index;
-use crate::inputs::Inputs;
-use crate::kernels::buffer::Buffer;
-use crate::kernels::look_up::LookUp;
-use crate::kernels::rows::EndRows;
-use crate::plan::BLOCK;
 use crate::structure::Structure;
 use crate::tuning;
-use std::ops::Range;
 
 /// How many structures of so many objects are worked on at once.
 fn group_of(objects: usize) -> usize {
@@ -46,23 +36,12 @@ pub(crate) struct ValuesByClass {
     indices: Indices,
     /// The weights that classes and tables belong to; none have the number 0.
     generation: u64,
-    pub(super) layers: Layers,
-    /// The class of each orbit of the structures at work, unless these go by neighbours.
-    orbit_classes: Vec<u32>,
-    pub(super) sparse: Sparse,
-    /// Extrema of triples: `[row][Q' for each quantifier]`.
-    pub(super) best: Buffer,
-    /// See [`Far`](crate::kernels::sparse::Far): both factors, then the product.
-    pub(super) far: Buffer,
+    layers: Layers,
 }
 
 impl ValuesByClass {
     pub(crate) fn bytes(&self) -> usize {
-        self.best.bytes()
-            + self.far.bytes()
-            + self.orbit_classes.capacity() * 4
-            + self.layers.bytes()
-            + self.sparse.bytes()
+        self.layers.bytes()
     }
 
     /// The value of each structure; all have equally many objects. `generation` tells the weights
@@ -79,8 +58,6 @@ impl ValuesByClass {
         let size = group_of(objects);
         let index = self.indices.get(size, objects, plan.distinct);
         self.layers.reserve(network, &index);
-        self.best
-            .reserve(2 * index.rows(2) * plan.features * plan.quantifiers);
         for (group, values) in structures.chunks(size).zip(values.chunks_mut(size)) {
             let classes = &self.layers.classes;
             let many = classes.pairs() > self.room.pairs
@@ -89,173 +66,11 @@ impl ValuesByClass {
                 self.generation = generation;
                 self.layers.restart();
             }
-            self.forward(network, &index, group);
+            self.layers.forward(network, &index, group);
             for (value, v) in values.iter_mut().zip(self.layers.values(network)) {
                 *value = v;
             }
         }
-    }
-
-    fn forward(&mut self, network: &Network<'_>, index: &Index, structures: &[&Structure]) {
-        for (at, structure) in structures.iter().enumerate() {
-            self.layers.enter(network, index, at, structure);
-            if network.plan.max_arity == 3 {
-                self.find_orbits(network, index, at);
-            }
-        }
-        self.layers.fill(network);
-        let count = structures.len();
-        let group = Group { index, count };
-        for (layer, composes) in network.plan.layers.iter().enumerate() {
-            for n in 0..composes.len().min(3) {
-                self.layers.compose(network, group, [layer, n]);
-            }
-            if composes.len() > 3 {
-                self.triples(network, group, layer);
-            }
-        }
-    }
-
-    /// Finds the classes of the orbits of a structure, the `at`-th at work: all, or neighbours.
-    fn find_orbits(&mut self, network: &Network<'_>, index: &Index, at: usize) {
-        let Layers {
-            classes, inputs, ..
-        } = &mut self.layers;
-        // Where there are objects enough a structure is alone in its group.
-        let alone = index.group() == 1 || self.sparse.always;
-        let suits = alone && network.plan.inputs(3) == 0 && self.sparse.suits(classes, index);
-        self.sparse.at_work = suits;
-        if suits {
-            self.sparse.list(classes, index);
-        } else {
-            of_orbits(classes, inputs, index, at, &mut self.orbit_classes);
-        }
-    }
-
-    /// Compose at arity 3 and its reduction, for every structure.
-    fn triples(&mut self, network: &Network<'_>, group: Group<'_>, layer: usize) {
-        let columns = network.plan.features * network.plan.quantifiers;
-        if network.shape.triples[layer] == Some(Triples::WithPairs) {
-            self.layers.expand_pairs(network, group, layer);
-            for at in 0..group.count {
-                if self.sparse.at_work {
-                    self.near(network, group.index, layer);
-                } else {
-                    self.look_up(network, group.index, at, layer..layer + 1);
-                }
-                self.end(network, group.index, at, layer, 0..columns);
-            }
-            return;
-        }
-        if self.sparse.at_work {
-            self.near(network, group.index, layer);
-            return self.end(network, group.index, 0, layer, 0..columns);
-        }
-        let by_class = network.shape.by_class();
-        if layer == by_class.start {
-            // All of them at once.
-            for at in 0..group.count {
-                self.look_up(network, group.index, at, by_class.clone());
-                let end = by_class.len() * columns;
-                for (i, layer) in by_class.clone().enumerate() {
-                    self.end(network, group.index, at, layer, i * columns..end);
-                }
-            }
-        }
-    }
-
-    /// The reductions of layers whose triples are in tables, but for what pairs add.
-    fn look_up(&mut self, network: &Network<'_>, index: &Index, at: usize, layers: Range<usize>) {
-        let plan = network.plan;
-        self.start(network, index, layers.len());
-        let tables = [layers.start, layers.end - 1].map(|layer| self.layers.tables.table(layer));
-        let with_pairs = network.shape.triples[layers.start] == Some(Triples::WithPairs);
-        let pairs = at * index.rows(2) * 3 * plan.features;
-        let orbits = index.pairs().orbits();
-        network.level.run(&LookUp {
-            pairs: index.pairs(),
-            classes: &self.orbit_classes[at * orbits..(at + 1) * orbits],
-            tables: &tables[..layers.len()],
-            expanded: with_pairs.then(|| &self.layers.pairs.as_slice()[pairs..]),
-            features: plan.features,
-            both: plan.quantifiers == 2,
-            best: self
-                .best
-                .view_mut(layers.len() * plan.features * plan.quantifiers),
-        });
-    }
-
-    /// Ends the reduction of a layer's triples. `best` is where rows have its extrema, up to the
-    /// end of the row.
-    fn end(
-        &mut self,
-        network: &Network<'_>,
-        index: &Index,
-        at: usize,
-        layer: usize,
-        best: Range<usize>,
-    ) {
-        let plan = network.plan;
-        let column = plan.layers[layer][3].red_column;
-        let column = column.expect("triples are reduced");
-        let red = self.layers.red[2].view_mut(plan.red_columns[2]);
-        network.level.run(&EndRows {
-            pairs: index.rows(2) / 2,
-            empty: !index.has_triples(),
-            activate: network.shape.triples[layer] == Some(Triples::WithPairs),
-            features: plan.features,
-            columns: plan.features * plan.quantifiers,
-            best: self.best.view(best.end).from(best.start),
-            red: red.after(at * index.rows(2)).from(column),
-        });
-    }
-
-    /// Starts the reductions of so many layers at ∓infinity.
-    fn start(&mut self, network: &Network<'_>, index: &Index, layers: usize) {
-        let (features, quantifiers) = (network.plan.features, network.plan.quantifiers);
-        let rows = index.rows(2) * layers * quantifiers;
-        let best = &mut self.best.as_mut_slice()[..rows * features];
-        if quantifiers == 1 {
-            return best.fill(f32::NEG_INFINITY);
-        }
-        let (blocks, _) = best.as_chunks_mut::<BLOCK>();
-        for both in blocks.chunks_exact_mut(2 * features / BLOCK) {
-            let (max, min) = both.split_at_mut(features / BLOCK);
-            max.fill([f32::NEG_INFINITY; BLOCK]);
-            min.fill([f32::INFINITY; BLOCK]);
-        }
-    }
-}
-
-/// The class of every orbit of the `at`-th structure, in the order of the kernels.
-fn of_orbits(classes: &mut Classes, inputs: &Inputs, index: &Index, at: usize, to: &mut Vec<u32>) {
-    let (n, pairs) = (index.objects(), index.pairs());
-    to.resize((at + 1) * pairs.orbits(), 0);
-    let to = &mut to[at * pairs.orbits()..];
-    let own = std::mem::take(&mut classes.of_pairs);
-    let of = &own[at * index.rows(2) / 2..];
-    let mut next = 0;
-    for x in 0..n {
-        for y in pairs.after(x)..n {
-            let first = pairs.after(y);
-            let len = n.saturating_sub(first);
-            if len == 0 {
-                continue;
-            }
-            let xy = of[pairs.index(x, y)];
-            let (xz, yz) = (pairs.index(x, first), pairs.index(y, first));
-            let (xz, yz) = (&of[xz..xz + len], &of[yz..yz + len]);
-            let run = &mut to[next..next + len];
-            next += len;
-            for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                *to = classes.orbits.number(key([xy, xz, yz]));
-            }
-        }
-    }
-    classes.of_pairs = own;
-    for triple in inputs.triples() {
-        let key = classes.marked(index, at, triple);
-        to[pairs.orbit(triple.0)] = classes.orbits.number(key);
     }
 }
 
@@ -264,6 +79,7 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
     use crate::reference::Reference;
+    use crate::small_cases::{close, levels};
     use crate::{Nlm, NlmConfig, Quantifiers, Simd};
 
     impl ValuesByClass {
@@ -274,20 +90,9 @@ mod tests {
                 pairs: 3,
                 orbits: 40,
             };
-            sparse.sparse.always = true;
+            sparse.layers.sparse.always = true;
             [plain, little, sparse]
         }
-    }
-
-    fn close(value: f32, right: f64, what: &str) {
-        let error = (f64::from(value) - right).abs();
-        let bound = 1e-5 * right.abs().max(1.0);
-        assert!(error <= bound, "{value} {right}: {what}");
-    }
-
-    fn levels() -> impl Iterator<Item = Simd> {
-        let all = [Simd::Portable, Simd::Avx2, Simd::Avx512];
-        all.into_iter().filter(|simd| simd.supported())
     }
 
     fn network(input_channels: Vec<usize>, layers: usize) -> NlmConfig {
@@ -411,7 +216,7 @@ mod tests {
                 let prepared = nlm.prepare(&parameters, simd);
                 let mut way = ValuesByClass::default();
                 close(prepared.value(&mut way, &structure), right, "38 objects");
-                assert_eq!(way.sparse.at_work, sparse);
+                assert_eq!(way.layers.sparse.at_work, sparse);
             }
         }
     }

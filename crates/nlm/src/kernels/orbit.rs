@@ -12,6 +12,7 @@
 //! Coefficients are stored as [trivial, sign, 11, 12, 21, 22].
 
 use super::vector::Vector;
+use super::view::times;
 use crate::plan::BLOCK;
 
 /// Coefficients, or slots, of an orbit.
@@ -221,6 +222,23 @@ pub(super) fn coefficients_len(columns: usize) -> usize {
     match columns.checked_sub(1) {
         None => 0,
         Some(last) => last / BLOCK * SIX * BLOCK + last % BLOCK + (SIX - 1) * BLOCK + 1,
+    }
+}
+
+/// A table over classes of orbits, `[class][feature block][6][8]`, and how many there are.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'a> {
+    pub(crate) slots: &'a [f32],
+    pub(crate) classes: usize,
+}
+
+impl Table<'_> {
+    /// # Panics
+    ///
+    /// Unless it has so many classes.
+    #[inline(always)]
+    pub(super) fn check(&self, features: usize) {
+        assert!(self.slots.len() >= times(self.classes, features * SIX));
     }
 }
 

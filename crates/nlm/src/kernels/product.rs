@@ -264,6 +264,7 @@ impl Panel<'_> {
 mod tests {
     use super::*;
     use crate::random::SplitMix64;
+    use crate::small_cases::levels;
 
     fn random(len: usize, random: &mut SplitMix64) -> Vec<f32> {
         (0..len).map(|_| random.unit() as f32 - 0.5).collect()
@@ -298,8 +299,7 @@ mod tests {
                     turned[p * m + i] = a[i * k + p];
                 }
             }
-            let levels = [Simd::Portable, Simd::Avx2, Simd::Avx512];
-            for simd in levels.into_iter().filter(|level| level.supported()) {
+            for simd in levels() {
                 let mut c = start.clone();
                 multiply_add(simd, &a, &b, &mut c, [m, k, n]);
                 for i in 0..m {

@@ -359,6 +359,55 @@ unsafe impl Kernel for PairsToPre<'_> {
     }
 }
 
+/// From the gradients of the sums and differences of pairs to those of (a, b) and (b, a).
+pub(crate) struct FromSums<'a> {
+    pub(crate) pairs: usize,
+    /// A multiple of 8.
+    pub(crate) columns: usize,
+    /// Sums and differences, where gradients of pre-activations are asked for.
+    pub(crate) sums: Option<Rows<'a>>,
+    pub(crate) d_sums: Rows<'a>,
+    /// `[row][columns]`.
+    pub(crate) d: RowsMut<'a>,
+}
+
+// SAFETY: two rows a pair and all columns, which `check` asks for.
+unsafe impl Kernel for FromSums<'_> {
+    #[inline(always)]
+    fn check(&self) {
+        assert!(self.columns.is_multiple_of(BLOCK));
+        let rows = times(2, self.pairs);
+        self.d_sums.check(rows, self.columns);
+        self.d.check(rows, self.columns);
+        if let Some(sums) = self.sums {
+            sums.check(rows, self.columns);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&self) {
+        // SAFETY: pairs and columns are within the tensors.
+        unsafe {
+            let half = V::splat(0.5);
+            for row in (0..2 * self.pairs).step_by(2) {
+                for c in (0..self.columns).step_by(BLOCK) {
+                    let sum = V::load(self.d_sums.row(row).add(c));
+                    let difference = V::load(self.d_sums.row(row + 1).add(c));
+                    let (mut ab, mut ba) = (sum.add(difference), sum.sub(difference));
+                    if let Some(sums) = self.sums {
+                        let sum = V::load(sums.row(row).add(c)).mul(half);
+                        let difference = V::load(sums.row(row + 1).add(c)).mul(half);
+                        ab = ab.mul(slope(sum.add(difference)));
+                        ba = ba.mul(slope(sum.sub(difference)));
+                    }
+                    ab.store(self.d.row(row).add(c));
+                    ba.store(self.d.row(row + 1).add(c));
+                }
+            }
+        }
+    }
+}
+
 /// y (1 - y).
 #[inline(always)]
 pub(super) unsafe fn slope<V: Vector>(y: V) -> V {

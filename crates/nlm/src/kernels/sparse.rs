@@ -10,8 +10,7 @@
 //!
 //! a product of matrices over (max, +) ([`Far`]). The few others are taken one by one ([`Near`]).
 
-use super::look_up::Table;
-use super::orbit::SIX;
+use super::orbit::{SIX, Table};
 use super::vector::{Kernel, Vector};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
@@ -57,7 +56,7 @@ unsafe impl Kernel for Far<'_> {
         assert!(self.pairs.len() >= squared);
         let known = times(4, self.classes.len() / self.segments.len().max(1));
         all_below(&self.pairs[..squared], known);
-        self.table.check(&[], features);
+        self.table.check(features);
         all_below(self.classes.as_flattened(), times(SIX, self.table.classes));
         self.far
             .check(squared, features * (1 + usize::from(self.both)));
@@ -225,7 +224,7 @@ unsafe impl Kernel for Near<'_> {
         let features = self.features;
         let columns = features * (1 + usize::from(self.both));
         assert!(features.is_multiple_of(BLOCK));
-        self.table.check(&[], features);
+        self.table.check(features);
         let rows = times(2, self.pairs.len());
         self.best.check(rows, columns);
         let (mut end, mut in_order) = (0, true);

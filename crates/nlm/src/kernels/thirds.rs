@@ -11,9 +11,8 @@
 //! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
 //! in one place, and each tuple counts once.
 
-use super::look_up::Table;
-use super::orbit::SIX;
-use super::rows_gradient::{add, slope};
+use super::orbit::{SIX, Table};
+use super::rows_gradient::add;
 use super::vector::{Kernel, Vector};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
@@ -150,7 +149,7 @@ impl<'a> Tuples<'a> {
         if let Some(expanded) = self.expanded {
             assert!(expanded.len() >= times(rows, 3 * features));
         }
-        self.table.check(&[], features);
+        self.table.check(features);
         let places = times(times(self.structures, n), times(n, n));
         // A place is one of the first features of a class; the others lie so far behind it.
         let behind = times(features - BLOCK, SIX) + BLOCK - 1;
@@ -291,55 +290,6 @@ unsafe impl OnRuns for ReduceThirds<'_> {
                 max.store(to);
                 if BOTH {
                     min.store(to.add(features));
-                }
-            }
-        }
-    }
-}
-
-/// The gradients of those extrema, from the gradients of sums and differences of pairs.
-pub(crate) struct ExtremaGradient<'a> {
-    pub(crate) pairs: usize,
-    /// Columns: features for each quantifier.
-    pub(crate) columns: usize,
-    /// Sums and differences, where the reduction was over pre-activations.
-    pub(crate) red: Option<Rows<'a>>,
-    pub(crate) d_red: Rows<'a>,
-    /// `[row][columns]`.
-    pub(crate) d_best: RowsMut<'a>,
-}
-
-// SAFETY: two rows a pair and all columns, which `check` asks for.
-unsafe impl Kernel for ExtremaGradient<'_> {
-    #[inline(always)]
-    fn check(&self) {
-        assert!(self.columns.is_multiple_of(BLOCK));
-        let rows = times(2, self.pairs);
-        self.d_red.check(rows, self.columns);
-        self.d_best.check(rows, self.columns);
-        if let Some(red) = self.red {
-            red.check(rows, self.columns);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&self) {
-        // SAFETY: pairs and columns are within the tensors.
-        unsafe {
-            let half = V::splat(0.5);
-            for row in (0..2 * self.pairs).step_by(2) {
-                for c in (0..self.columns).step_by(BLOCK) {
-                    let sum = V::load(self.d_red.row(row).add(c));
-                    let difference = V::load(self.d_red.row(row + 1).add(c));
-                    let (mut ab, mut ba) = (sum.add(difference), sum.sub(difference));
-                    if let Some(red) = self.red {
-                        let sum = V::load(red.row(row).add(c)).mul(half);
-                        let difference = V::load(red.row(row + 1).add(c)).mul(half);
-                        ab = ab.mul(slope(sum.add(difference)));
-                        ba = ba.mul(slope(sum.sub(difference)));
-                    }
-                    ab.store(self.d_best.row(row).add(c));
-                    ba.store(self.d_best.row(row + 1).add(c));
                 }
             }
         }

@@ -175,16 +175,16 @@ pub(super) unsafe fn check_and_run<K: Kernel, V: Vector>(kernel: &K) {
 #[repr(C, align(32))]
 pub(crate) struct Portable([f32; 8]);
 
-macro_rules! lanewise {
-    ($f:expr) => {{
-        let mut out = [0.0f32; 8];
-        let mut i = 0;
-        while i < 8 {
-            out[i] = $f(i);
-            i += 1;
+impl Portable {
+    /// Lane by lane.
+    #[inline(always)]
+    fn with(self, b: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        let mut out = self;
+        for (out, b) in out.0.iter_mut().zip(b.0) {
+            *out = f(*out, b);
         }
-        Portable(out)
-    }};
+        out
+    }
 }
 
 // SAFETY: needs no special instructions.
@@ -207,7 +207,7 @@ unsafe impl Lanes for Portable {
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // Not fused: without the instruction a fused product is a slow call.
-        lanewise!(|i: usize| self.0[i] * b.0[i] + c.0[i])
+        self.with(b, |x, y| x * y).with(c, |x, y| x + y)
     }
 }
 
@@ -217,39 +217,32 @@ unsafe impl Vector for Portable {
     type Wide = Self;
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
-        lanewise!(|i: usize| self.0[i] + b.0[i])
+        self.with(b, |x, y| x + y)
     }
     #[inline(always)]
     unsafe fn sub(self, b: Self) -> Self {
-        lanewise!(|i: usize| self.0[i] - b.0[i])
+        self.with(b, |x, y| x - y)
     }
     #[inline(always)]
     unsafe fn mul(self, b: Self) -> Self {
-        lanewise!(|i: usize| self.0[i] * b.0[i])
+        self.with(b, |x, y| x * y)
     }
     #[inline(always)]
     unsafe fn div(self, b: Self) -> Self {
-        lanewise!(|i: usize| self.0[i] / b.0[i])
+        self.with(b, |x, y| x / y)
     }
     #[inline(always)]
     unsafe fn max(self, b: Self) -> Self {
-        lanewise!(|i: usize| if self.0[i] > b.0[i] {
-            self.0[i]
-        } else {
-            b.0[i]
-        })
+        self.with(b, |x, y| if x > y { x } else { y })
     }
     #[inline(always)]
     unsafe fn min(self, b: Self) -> Self {
-        lanewise!(|i: usize| if self.0[i] < b.0[i] {
-            self.0[i]
-        } else {
-            b.0[i]
-        })
+        self.with(b, |x, y| if x < y { x } else { y })
     }
     #[inline(always)]
     unsafe fn where_equal(self, b: Self, x: Self) -> Self {
-        lanewise!(|i: usize| if self.0[i] == b.0[i] { x.0[i] } else { 0.0 })
+        let equal = self.with(b, |x, y| f32::from(u8::from(x == y)));
+        equal.with(x, |equal, x| if equal > 0.0 { x } else { 0.0 })
     }
     #[inline(always)]
     unsafe fn all_zero(self) -> bool {
@@ -259,20 +252,19 @@ unsafe impl Vector for Portable {
     unsafe fn round(self) -> Self {
         // Adding and subtracting 1.5 * 2^23 rounds |x| < 2^22 to even.
         const MAGIC: f32 = 12_582_912.0;
-        lanewise!(|i: usize| (self.0[i] + MAGIC) - MAGIC)
+        self.with(self, |x, _| (x + MAGIC) - MAGIC)
     }
     #[inline(always)]
     unsafe fn scale(self, n: Self) -> Self {
         // 1.5 * 2^23 + n holds n in its low bits; |n| <= 126, so the exponent fits.
         const MAGIC: f32 = 12_582_912.0;
-        lanewise!(|i: usize| f32::from_bits(
-            self.0[i]
-                .to_bits()
-                .wrapping_add((n.0[i] + MAGIC).to_bits() << 23)
-        ))
+        self.with(n, |x, n| {
+            let exponent = (n + MAGIC).to_bits() << 23;
+            f32::from_bits(x.to_bits().wrapping_add(exponent))
+        })
     }
     #[inline(always)]
     unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N] {
-        x.map(|x| lanewise!(|i: usize| 1.0 / x.0[i]))
+        x.map(|x| x.with(x, |x, _| 1.0 / x))
     }
 }
