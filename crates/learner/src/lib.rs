@@ -34,8 +34,8 @@ mod value;
 
 pub use compute::Compute;
 pub use config::{
-    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, NetworkObjective, Policy, Reduce, Reward,
-    TrainConfig,
+    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, NetworkObjective, NetworkReadout, Policy,
+    Reduce, Reward, TrainConfig,
 };
 pub use counts::{
     CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,

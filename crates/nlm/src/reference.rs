@@ -323,9 +323,10 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The value: the one feature of the last layer.
+    /// The value: the one feature of the last layer, summed over all that it is a feature of.
     pub fn value(&self) -> f64 {
-        self.layers.last().expect("a layer").composed[0].output.data[0]
+        let composed = &self.layers.last().expect("a layer").composed;
+        composed.iter().flat_map(|c| &c.output.data).sum()
     }
 
     /// The gradient of `d_value` times the value.
@@ -346,7 +347,9 @@ impl<'a> Reference<'a> {
                     .collect()
             })
             .collect();
-        d_outputs.last_mut().expect("a layer")[0].data[0] = d_value;
+        for d in d_outputs.last_mut().expect("a layer") {
+            d.data.fill(d_value);
+        }
         for (l, shape) in self.nlm.shapes().iter().enumerate().rev() {
             let last = l + 1 == config.layers;
             let layer = &self.layers[l];

@@ -72,7 +72,7 @@ impl GradientsByClass {
         let (count, distinct) = (structures.len(), network.plan.distinct);
         let index = self.indices.get(count, structures[0].objects(), distinct);
         self.forward(network, &index, structures);
-        let values = self.layers.values(network).take(count);
+        let values = self.layers.values(network, &index).take(count);
         let values: Vec<f32> = values.collect();
         let each = values.iter().enumerate();
         let d_values: Vec<f32> = each.map(|(i, &v)| d_value(i, v)).collect();
