@@ -73,7 +73,7 @@ pub enum NetworkObjective {
     /// ([`Trainer`](crate::Trainer)).
     #[default]
     TemporalDifference,
-    /// The order of siblings, on true distances ([`rank_network`](crate::rank_network)).
+    /// The order of siblings, on true distances ([`RankingTrainer`](crate::RankingTrainer)).
     Ranking,
 }
 

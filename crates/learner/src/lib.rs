@@ -19,6 +19,7 @@ mod hgn;
 mod learn;
 mod learned;
 mod model;
+mod network_training;
 mod ranking;
 mod record;
 mod replay;
@@ -63,9 +64,10 @@ pub use learn::{
 };
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
+pub use network_training::NetworkTraining;
 pub use ranking::{
-    ExactConfig, FitReport, GatherReport, RankedNetwork, RankingConfig, TrainingProblem,
-    TrainingSet, fit, fit_watched, gather, rank_network,
+    ExactConfig, FitReport, GatherReport, RankingConfig, RankingTrainer, TrainingProblem,
+    TrainingSet, fit, fit_watched, gather,
 };
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};
