@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use homing_nlm::{ConfigErrors, Nlm, NlmConfig, Quantifiers};
+use homing_nlm::{ConfigErrors, Nlm, NlmConfig, Quantifiers, Readout};
 use homing_planner::HeuristicKind;
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ pub enum NetworkObjective {
     /// ([`Trainer`](crate::Trainer)).
     #[default]
     TemporalDifference,
-    /// The order of siblings, on true distances ([`rank_network`](crate::rank_network)).
+    /// The order of siblings, on true distances ([`RankingTrainer`](crate::RankingTrainer)).
     Ranking,
 }
 
@@ -81,6 +81,25 @@ impl NetworkObjective {
     /// Files of the paper's learning do not name it: they stay as they were.
     fn is_papers(&self) -> bool {
         *self == Self::TemporalDifference
+    }
+}
+
+/// What the network's value is read off, in its last layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkReadout {
+    /// The nullary output (the paper's).
+    #[default]
+    Nullary,
+    /// That, and the sum over all objects of the unary output: a value that can grow with the
+    /// problem.
+    Sum,
+}
+
+impl NetworkReadout {
+    /// Files of the paper's network do not name it: they stay as they were.
+    fn is_papers(&self) -> bool {
+        *self == Self::Nullary
     }
 }
 
@@ -137,6 +156,9 @@ pub struct TrainConfig {
     /// What the network is asked for.
     #[serde(skip_serializing_if = "NetworkObjective::is_papers")]
     pub objective: NetworkObjective,
+    /// What the network's value is.
+    #[serde(skip_serializing_if = "NetworkReadout::is_papers")]
+    pub readout: NetworkReadout,
 }
 
 impl TrainConfig {
@@ -166,6 +188,7 @@ impl TrainConfig {
             bucket_by: BucketBy::ObjectCount,
             warm_up: 100,
             objective: NetworkObjective::TemporalDifference,
+            readout: NetworkReadout::Nullary,
         }
     }
 
@@ -230,6 +253,10 @@ impl TrainConfig {
             },
             distinct: self.distinct,
             skip_connections: true,
+            readout: match self.readout {
+                NetworkReadout::Nullary => Readout::Nullary,
+                NetworkReadout::Sum => Readout::Sum,
+            },
         }
     }
 

@@ -19,6 +19,7 @@ mod hgn;
 mod learn;
 mod learned;
 mod model;
+mod network_training;
 mod ranking;
 mod record;
 mod replay;
@@ -34,8 +35,8 @@ mod value;
 
 pub use compute::Compute;
 pub use config::{
-    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, NetworkObjective, Policy, Reduce, Reward,
-    TrainConfig,
+    BucketBy, CapacityOf, ConfigProblem, ConfigProblems, NetworkObjective, NetworkReadout, Policy,
+    Reduce, Reward, TrainConfig,
 };
 pub use counts::{
     CountsConfig, CountsFunction, CountsHeader, CountsHeuristic, CountsModel, FeatureCounter,
@@ -63,9 +64,10 @@ pub use learn::{
 };
 pub use learned::Learned;
 pub use model::{FORMAT_VERSION, Model, ModelError, ModelHeader, TrainingSummary};
+pub use network_training::NetworkTraining;
 pub use ranking::{
-    ExactConfig, FitReport, GatherReport, RankedNetwork, RankingConfig, TrainingProblem,
-    TrainingSet, fit, fit_watched, gather, rank_network,
+    ExactConfig, FitReport, GatherReport, RankingConfig, RankingTrainer, TrainingProblem,
+    TrainingSet, fit, fit_watched, gather,
 };
 pub use record::{SgdRecord, StepRecord, Timings, TrainError};
 pub use shaping::{Mdp, discounted, undiscounted};

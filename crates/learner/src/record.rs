@@ -31,6 +31,13 @@ pub enum TrainError {
     Graph(GnnError),
     /// Every problem is solved already or cannot be solved.
     NothingToLearn,
+    /// No problem could be walked through, so that there are no true distances to learn from.
+    NothingWalked {
+        /// Problems that are too large.
+        too_large: usize,
+        /// Problems without a plan, or with nothing to do.
+        unsolvable: usize,
+    },
     /// A number ceased to be finite.
     Diverged {
         /// The step.
@@ -67,6 +74,14 @@ impl fmt::Display for TrainError {
                     "every problem holds its goal already or is a dead end from the start"
                 )
             }
+            Self::NothingWalked {
+                too_large,
+                unsolvable,
+            } => write!(
+                f,
+                "no problem could be walked through: {too_large} too large, {unsolvable} without a \
+                 plan or with nothing to do; the objective `ranking` needs smaller problems"
+            ),
             Self::Diverged { step, what } => write!(
                 f,
                 "training diverged: the {what} is not a finite number at step {step}; try a smaller learning rate"
@@ -102,10 +117,10 @@ pub struct StepRecord {
 /// Means over the batch of an SGD step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SgdRecord {
-    /// ½ (V − target)²
+    /// ½ (V − target)², or the logistic loss of pairs.
     pub loss: f64,
-    /// The target.
-    pub target: f64,
+    /// The target, where the objective has one.
+    pub target: Option<f64>,
     /// V, before the step.
     pub value: f64,
     /// h_γ

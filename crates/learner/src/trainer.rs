@@ -410,13 +410,15 @@ impl<'t> Trainer<'t> {
                 &mut self.gradient,
             )
             .expect("spaces encode what the network reads");
-        let mut record = SgdRecord::default();
+        let mut record = SgdRecord {
+            target: Some(targets.iter().fold(0.0, |sum, target| sum + target / size)),
+            ..SgdRecord::default()
+        };
         for (index, entry) in batch.iter().enumerate() {
             let node = self.node(entry.position);
             let value = f64::from(residuals[index]) + potentials[index];
             let error = value - targets[index];
             record.loss += 0.5 * error * error / size;
-            record.target += targets[index] / size;
             record.value += value / size;
             record.discounted_h -= potentials[index] / size;
             record.h += if node.is_goal { 0.0 } else { node.h } / size;

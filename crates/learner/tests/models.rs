@@ -5,7 +5,7 @@ mod common;
 use std::sync::OnceLock;
 
 use common::{fixture, hasty, parse_texts, root, task, text, train};
-use homing_learner::{FORMAT_VERSION, Learned, Model, ModelError, TrainConfig};
+use homing_learner::{FORMAT_VERSION, Learned, Model, ModelError, NetworkReadout, TrainConfig};
 use homing_nlm::SplitMix64;
 use homing_planner::{Heuristic, States};
 
@@ -55,6 +55,33 @@ fn there_and_back() {
     let read = Model::from_file(&bytes).expect("a model");
     assert_eq!(read, *model());
     assert!(read.to_file().expect("a file") == bytes);
+}
+
+/// The readout is in the file, and only where it is not the paper's.
+#[test]
+fn a_network_that_sums_over_objects_comes_back_as_one() {
+    let tasks = fixture("blocks");
+    let config = TrainConfig {
+        readout: NetworkReadout::Sum,
+        ..hasty()
+    };
+    let summed = train(&tasks, &config, 1, 1);
+    assert_eq!(summed, train(&tasks, &config, 1, 3));
+    let bytes = summed.to_file().expect("a file");
+    let read = Model::from_file(&bytes).expect("a model");
+    assert_eq!(read, summed);
+    assert_eq!(read.header.config.readout, NetworkReadout::Sum);
+    assert!(read.parameters.len() > model().parameters.len());
+    let values = |model: &Model| {
+        let mut learned = Learned::new(model, &tasks[0], 1).expect("this domain");
+        let mut estimates = Vec::new();
+        learned.evaluate(States::one(&tasks[0].initial_state()), &mut estimates);
+        estimates
+    };
+    assert_eq!(values(&read), values(&summed));
+    assert_ne!(values(&read), values(model()));
+    let papers = serde_json::to_string(&model().header).expect("text");
+    assert!(!papers.contains("readout"));
 }
 
 #[test]

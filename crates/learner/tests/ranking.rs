@@ -7,8 +7,8 @@ use std::sync::Arc;
 use common::{fixture, fixtures, hasty, parse_texts, root, task, text};
 use homing_learner::{
     AnyModel, CountsConfig, CountsFunction, CountsHeuristic, ExactConfig, FeatureCounter,
-    GraphSpec, Learned, Model, NetworkObjective, RankedNetwork, RankingConfig, TrainConfig,
-    Trainer, TrainingSet, ValueKind, WEIGHT_SCALE, fit, gather, rank_network,
+    GraphSpec, Learned, Model, NetworkObjective, NetworkReadout, RankingConfig, RankingTrainer,
+    TrainConfig, Trainer, TrainingSet, ValueKind, WEIGHT_SCALE, fit, gather,
 };
 use homing_nlm::SplitMix64;
 use homing_planner::heuristic::HeuristicKind;
@@ -263,6 +263,57 @@ fn the_heuristic_says_what_the_scorer_says() {
     assert!(heuristic.work() > 0);
 }
 
+/// Trains a network to rank, to the end.
+fn ranked(set: &TrainingSet, config: &TrainConfig, threads: usize) -> Model {
+    let mut trainer = RankingTrainer::new(set, config.clone(), 1, threads).expect("it begins");
+    while trainer.steps() < config.steps {
+        trainer.step().expect("it goes on");
+    }
+    trainer.model()
+}
+
+/// A run that was stopped goes on to the same bytes, on any number of threads, with either readout.
+#[test]
+fn a_network_that_ranks_goes_on_from_a_checkpoint() {
+    let tasks: Vec<Arc<Task>> = (0..3).map(|seed| blocks(4, seed)).collect();
+    let set = gathered(&tasks, 1);
+    for readout in [NetworkReadout::Nullary, NetworkReadout::Sum] {
+        let config = TrainConfig {
+            steps: 40,
+            objective: NetworkObjective::Ranking,
+            readout,
+            ..hasty()
+        };
+        let model = ranked(&set, &config, 1);
+        let mut trainer = RankingTrainer::new(&set, config.clone(), 1, 1).expect("it begins");
+        while trainer.steps() < 17 {
+            trainer.step().expect("it goes on");
+        }
+        let checkpoint = trainer.checkpoint().expect("a checkpoint");
+        let mut again = RankingTrainer::resume(&set, &checkpoint, 2).expect("it is taken up");
+        assert!(again.checkpoint().expect("a checkpoint") == checkpoint);
+        while again.steps() < config.steps {
+            // The same record, too: what a step tells does not depend on the stop.
+            let record = again.step().expect("it goes on");
+            assert_eq!(record, trainer.step().expect("it goes on"));
+            assert!(record.sgd.is_none_or(|sgd| sgd.target.is_none()));
+        }
+        assert_eq!(again.model(), model);
+        let other = gathered(&tasks[..2], 1);
+        let refused = RankingTrainer::resume(&other, &checkpoint, 1).err();
+        let text = refused.expect("other problems").to_string();
+        assert!(text.contains("other problems"), "{text}");
+        let mut damaged = checkpoint.clone();
+        let end = damaged.len() - 3;
+        damaged[end] ^= 16;
+        let refused = RankingTrainer::resume(&set, &damaged, 1).err();
+        let text = refused.expect("damaged").to_string();
+        assert!(text.contains("checksum"), "{text}");
+        // Neither kind of run takes up what the other left.
+        assert!(Trainer::resume(&tasks, &checkpoint, 1).is_err());
+    }
+}
+
 /// The paper's network can be asked for the same order; its file is of the same kind.
 #[test]
 fn a_network_trained_to_rank_orders_siblings() {
@@ -274,12 +325,8 @@ fn a_network_trained_to_rank_orders_siblings() {
         objective: NetworkObjective::Ranking,
         ..hasty()
     };
-    let ranked = |threads: usize| match rank_network(&set, &config, 1, threads, &mut ()) {
-        Ok(RankedNetwork::Trained(model)) => model,
-        other => panic!("{:?}", other.err()),
-    };
-    let model = ranked(1);
-    assert_eq!(model, ranked(3));
+    let model = ranked(&set, &config, 1);
+    assert_eq!(model, ranked(&set, &config, 3));
     let bytes = model.to_file().expect("a file");
     let read = AnyModel::from_file(&bytes).expect("a model");
     assert_eq!(read.function().kind(), ValueKind::Nlm);
@@ -290,10 +337,7 @@ fn a_network_trained_to_rank_orders_siblings() {
         model.header.summary
     );
     let untrained = TrainConfig { steps: 0, ..config };
-    let Ok(RankedNetwork::Trained(untrained)) = rank_network(&set, &untrained, 1, 1, &mut ())
-    else {
-        panic!("not stopped");
-    };
+    let untrained = ranked(&set, &untrained, 1);
     let order = |model: &Model| {
         let (mut right, mut all) = (0, 0);
         for problem in &set.problems {

@@ -189,9 +189,14 @@ impl<'a> ByTuple<'a> {
         new
     }
 
-    /// The value: the one feature of the last layer.
+    /// The value: the one feature of the last layer, all objects together where it has one a piece.
     pub(crate) fn value(&self) -> f32 {
-        self.arrays[self.arrays.len() - 1][0].of[0][0]
+        let outputs = &self.arrays[self.arrays.len() - 1];
+        let value = outputs[0].of[0][0];
+        match outputs.get(1) {
+            Some(unary) => sum(value, unary.of[0].iter().copied()),
+            None => value,
+        }
     }
 
     /// With what reduce makes of it.
@@ -296,7 +301,9 @@ impl<'a> ByTuple<'a> {
     /// Adds to `gradient` the gradient of `d_value` times the value.
     pub(crate) fn backward(mut self, d_value: f32, gradient: &mut [f32]) {
         let last = self.arrays.len() - 1;
-        self.arrays[last][0].d[0][0] = d_value;
+        for output in &mut self.arrays[last] {
+            output.d[0].fill(d_value);
+        }
         for source in (1..=last).rev() {
             for n in 0..self.arrays[source].len() {
                 let mut array = std::mem::take(&mut self.arrays[source][n]);
@@ -349,6 +356,11 @@ impl<'a> ByTuple<'a> {
             add(sums, &dw[at..at + features]);
         }
     }
+}
+
+/// A value to which every object adds. In double precision: the order of objects should not be seen.
+pub(crate) fn sum(nullary: f32, unary: impl Iterator<Item = f32>) -> f32 {
+    unary.fold(f64::from(nullary), |sum, v| sum + f64::from(v)) as f32
 }
 
 /// Adds, whole blocks first: most have one.

@@ -27,11 +27,22 @@ impl Quantifiers {
     }
 }
 
+/// What the value of a network is read off, in its last layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Readout {
+    /// The nullary output, as in the paper.
+    #[default]
+    Nullary,
+    /// The nullary output and the sum over all objects of the unary one: a value that can grow with
+    /// the structure.
+    Sum,
+}
+
 /// The hyperparameters of a neural logic machine (Sec. "Neural Logic Machines").
 ///
 /// The default is the paper's: M = 3, L = 6, Q = 8, maximum only, tuples that
-/// repeat an object kept, skip connections on; `input_channels` is empty and
-/// must be set.
+/// repeat an object kept, skip connections on, the nullary readout;
+/// `input_channels` is empty and must be set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NlmConfig {
     /// Channels of the input array z/n for n = 0..=N, N = length - 1.
@@ -50,6 +61,8 @@ pub struct NlmConfig {
     /// Whether a layer reads the input and every earlier output (true) or the
     /// previous output only (false).
     pub skip_connections: bool,
+    /// What the value is.
+    pub readout: Readout,
 }
 
 impl Default for NlmConfig {
@@ -62,6 +75,7 @@ impl Default for NlmConfig {
             quantifiers: Quantifiers::Exists,
             distinct: false,
             skip_connections: true,
+            readout: Readout::Nullary,
         }
     }
 }
@@ -91,6 +105,8 @@ pub enum ConfigError {
         /// M.
         max_arity: usize,
     },
+    /// The readout sums over objects, but no array has an axis for them (M = 0).
+    NothingToSum,
     /// Q is 0 or above [`MAX_FEATURES`].
     FeaturesOutOfRange {
         /// Q.
@@ -128,6 +144,10 @@ impl fmt::Display for ConfigError {
                 "{layers} layers cannot come down from arity {max_arity} to 0: \
                  layers must be at least max_arity + 1 = {}",
                 max_arity + 1
+            ),
+            Self::NothingToSum => write!(
+                f,
+                "a readout that sums over objects needs max_arity to be at least 1"
             ),
             Self::FeaturesOutOfRange { features } => {
                 write!(
@@ -193,6 +213,9 @@ impl NlmConfig {
                 max_arity: self.max_arity,
             });
         }
+        if self.readout == Readout::Sum && self.max_arity == 0 {
+            errors.push(ConfigError::NothingToSum);
+        }
         if !(1..=MAX_FEATURES).contains(&self.features) {
             errors.push(ConfigError::FeaturesOutOfRange {
                 features: self.features,
@@ -211,13 +234,17 @@ impl NlmConfig {
     }
 
     /// The largest output arity of each layer: up by one from N to M, then
-    /// M, then down by one to 0 at the last.
+    /// M, then down by one to 0 at the last, or to 1 where the readout sums.
     pub(crate) fn layer_arities(&self) -> Vec<usize> {
+        let least = match self.readout {
+            Readout::Nullary => 0,
+            Readout::Sum => 1,
+        };
         (1..=self.layers)
             .map(|l| {
                 (self.input_arity() + l)
                     .min(self.max_arity)
-                    .min(self.layers - l)
+                    .min((self.layers - l).max(least))
             })
             .collect()
     }
@@ -332,6 +359,23 @@ mod tests {
             ..NlmConfig::default()
         };
         assert_eq!(tall.layer_arities(), [2, 3, 4, 4, 3, 2, 1, 0]);
+        let summed = NlmConfig {
+            readout: Readout::Sum,
+            ..config(5)
+        };
+        assert_eq!(summed.layer_arities(), [3, 3, 2, 1, 1]);
+    }
+
+    #[test]
+    fn a_sum_over_objects_needs_an_axis_for_them() {
+        let config = NlmConfig {
+            input_channels: vec![1],
+            max_arity: 0,
+            readout: Readout::Sum,
+            ..NlmConfig::default()
+        };
+        let errors = config.check().unwrap_err();
+        assert_eq!(errors.0, [ConfigError::NothingToSum]);
     }
 
     #[test]

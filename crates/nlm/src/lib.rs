@@ -60,7 +60,9 @@ mod tuning;
 mod twins;
 
 pub use adam::Adam;
-pub use config::{ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers};
+pub use config::{
+    ConfigError, ConfigErrors, MAX_ARITY, MAX_FEATURES, NlmConfig, Quantifiers, Readout,
+};
 pub use functions::{exp, ln, sigmoid, tanh};
 pub use kernels::product::{multiply_add, multiply_transposed_add, transposed_multiply_add};
 #[doc(hidden)]

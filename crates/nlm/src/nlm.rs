@@ -2,7 +2,7 @@
 
 use crate::by_class::{GradientsByClass, Network, Shape, Transposed, ValuesByClass, transpose};
 use crate::by_tuple::{self, ByTuple, TupleIndices};
-use crate::config::{ConfigErrors, LayerShape, NlmConfig, layer_shapes};
+use crate::config::{ConfigErrors, LayerShape, NlmConfig, Readout, layer_shapes};
 use crate::kernels::Level;
 use crate::params::{ParamLayout, ParamView};
 use crate::plan::Plan;
@@ -291,7 +291,9 @@ impl Prepared {
         workspace: &mut Workspace,
     ) -> Result<Vec<f32>, InputError> {
         check_batch(batch, &self.nlm.config().input_channels)?;
-        let all = self.groups(batch, self.twins, STRUCTURES_AT_ONCE);
+        // A sum needs every object, not one of those that look alike.
+        let twins = self.twins && self.nlm.config().readout == Readout::Nullary;
+        let all = self.groups(batch, twins, STRUCTURES_AT_ONCE);
         let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
             let structures: Vec<&Structure> =
                 all.groups[g].iter().map(|&i| &*all.structures[i]).collect();

@@ -92,7 +92,7 @@ pub(crate) struct ComposePlan {
     /// Where the output goes in `own[n]`; `None` where no later layer reads
     /// it but through reduce.
     pub(crate) column: Option<usize>,
-    /// Where its reduction goes in `red[n-1]`.
+    /// Where its reduction goes in `red[n-1]`; `None` at arity 0, and where nothing reads it.
     pub(crate) red_column: Option<usize>,
 }
 
@@ -164,12 +164,14 @@ impl Plan {
                 .get(layer + 1)
                 .is_none_or(|next| next.out_arity < arity)
         };
+        // The last layer is read by nobody.
+        let is_reduced = |layer: usize, arity: usize| arity > 0 && layer + 1 < shapes.len();
         for (layer, shape) in shapes.iter().enumerate() {
             for arity in 0..=shape.out_arity {
                 if !pure(layer, arity) {
                     own[arity].push(Source::Layer(layer), features);
                 }
-                if arity > 0 {
+                if is_reduced(layer, arity) {
                     red[arity - 1].push(Source::Layer(layer), features * quantifiers);
                 }
             }
@@ -193,7 +195,8 @@ impl Plan {
                             red: builder.red(&red, quantifiers),
                             bias: layout.bias(layer, arity),
                             column: (!pure(layer, arity)).then(|| own[arity].start(source)),
-                            red_column: (arity > 0).then(|| red[arity - 1].start(source)),
+                            red_column: is_reduced(layer, arity)
+                                .then(|| red[arity - 1].start(source)),
                         }
                     })
                     .collect()
@@ -359,7 +362,7 @@ impl MapBuilder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Quantifiers, layer_shapes};
+    use crate::config::{Quantifiers, Readout, layer_shapes};
 
     #[test]
     fn every_parameter_has_exactly_one_place() {
@@ -372,6 +375,7 @@ mod tests {
                 quantifiers: Quantifiers::ExistsForall,
                 distinct: false,
                 skip_connections: skip,
+                readout: [Readout::Nullary, Readout::Sum][usize::from(features == 8)],
             };
             let shapes = layer_shapes(&config);
             let layout = ParamLayout::new(&config, &shapes);

@@ -133,9 +133,10 @@ impl<'a> Reference<'a> {
         run
     }
 
-    /// The value: the one feature of the last layer.
+    /// The value: the one feature of the last layer, summed over all that it is a feature of.
     pub fn value(&self) -> f64 {
-        self.layers.last().expect("a layer")[0].output.data[0]
+        let composed = self.layers.last().expect("a layer");
+        composed.iter().flat_map(|c| &c.output.data).sum()
     }
 
     fn source(&self, part: &Part) -> &Array {
@@ -258,7 +259,9 @@ impl<'a> Reference<'a> {
         let mut d_outputs: Vec<Vec<Array>> = layers
             .map(|layer| layer.iter().enumerate().map(zeros).collect())
             .collect();
-        d_outputs.last_mut().expect("a layer")[0].data[0] = d_value;
+        for d in d_outputs.last_mut().expect("a layer") {
+            d.data.fill(d_value);
+        }
         for (layer, composed) in self.layers.iter().enumerate().rev() {
             for (arity, compose) in composed.iter().enumerate() {
                 let d = std::mem::take(&mut d_outputs[layer][arity].data);

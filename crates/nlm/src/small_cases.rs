@@ -4,7 +4,7 @@
 
 use crate::by_class::ValuesByClass;
 use crate::reference::Reference;
-use crate::{Nlm, NlmConfig, Quantifiers, Simd, SplitMix64, Structure, Way, Workspace};
+use crate::{Nlm, NlmConfig, Quantifiers, Readout, Simd, SplitMix64, Structure, Way, Workspace};
 
 /// About every third proposition is true.
 fn structure(rng: &mut SplitMix64, channels: &[usize], objects: usize) -> Structure {
@@ -53,6 +53,7 @@ fn small_structures_by_class() {
     every_way(0, (3, 4, 3, &[1, 2, 1]));
     every_way(1, (3, 5, 9, &[1, 1, 2]));
     every_way(2, (3, 6, 3, &[0, 2, 1]));
+    every_way(7, (3, 5, 9, &[1, 2, 1]));
 }
 
 #[test]
@@ -86,6 +87,7 @@ fn every_way(case: usize, (max_arity, layers, features, channels): Case) {
         quantifiers: [Quantifiers::ExistsForall, Quantifiers::Exists][case % 2],
         distinct: case % 3 == 1,
         skip_connections: case % 4 != 3,
+        readout: [Readout::Nullary, Readout::Sum][usize::from(max_arity > 0 && case % 5 == 2)],
     })
     .unwrap();
     let by_class = max_arity <= 3 && layers <= 6;

@@ -8,7 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use homing::train::MayRaise;
 use homing_learner::{
-    BucketBy, CapacityOf, GnnConfig, Policy, Reduce, Returns, Reward, TrainConfig, ValueKind,
+    BucketBy, CapacityOf, GnnConfig, NetworkObjective, NetworkReadout, Policy, Reduce, Returns,
+    Reward, TrainConfig, ValueKind,
 };
 use homing_planner::HeuristicKind;
 
@@ -331,6 +332,12 @@ pub(crate) struct Settings {
     /// States stored before the first SGD step
     #[arg(long, value_name = "N")]
     warm_up: Option<usize>,
+    /// Objective: the paper's, by walks, or the order of siblings on true distances
+    #[arg(long, value_name = "KIND", value_parser = one_of::<NetworkObjective>(&["temporal-difference", "ranking"]))]
+    objective: Option<NetworkObjective>,
+    /// Value of the network: its nullary output, or with it the sum of its unary one over objects
+    #[arg(long, value_name = "KIND", value_parser = one_of::<NetworkReadout>(&["nullary", "sum"]))]
+    readout: Option<NetworkReadout>,
 }
 
 impl Settings {
@@ -374,6 +381,8 @@ impl Settings {
             capacity_of,
             bucket_by,
             warm_up,
+            objective,
+            readout,
         );
         given
     }

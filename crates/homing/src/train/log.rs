@@ -53,7 +53,7 @@ impl From<&StepRecord> for LogLine {
             resets: record.resets,
             step: record.step,
             stored: record.stored,
-            target: sgd.map(|sgd| sgd.target),
+            target: sgd.and_then(|sgd| sgd.target),
             value: sgd.map(|sgd| sgd.value),
         }
     }
@@ -122,9 +122,9 @@ impl Log {
             ("resets", record.resets as f64),
         ];
         if let Some(sgd) = record.sgd {
+            values.push(("loss", sgd.loss));
+            values.extend(sgd.target.map(|target| ("target", target)));
             values.extend([
-                ("loss", sgd.loss),
-                ("target", sgd.target),
                 ("value", sgd.value),
                 ("h_discounted", sgd.discounted_h),
                 ("h", sgd.h),

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex};
 
 use homing_lab::layout::ModelFiles;
 use homing_learner::{
-    Compute, LearnConfig, Model, Signature, Simd, Timings, TrainConfig, TrainError, Trainer,
-    ValueFunction,
+    Compute, ExactConfig, LearnConfig, Model, NetworkObjective, NetworkTraining, RankingTrainer,
+    Signature, Simd, Timings, TrainConfig, TrainError, Trainer, TrainingSet, ValueFunction, gather,
 };
 use homing_planner::{GroundError, Stop, Task, ground};
 use serde::{Deserialize, Serialize};
@@ -574,10 +574,22 @@ impl<'a> Session<'a> {
             let record = NlmRecord::new(files, &model, Timings::default())?;
             return Ok(TrainEnd::AlreadyThere(TrainRecord::Nlm(Box::new(record))));
         }
-        let mut trainer = self.begin(files, seed, compute, going_on)?;
+        let examples = match self.examples(seed, compute.threads)? {
+            Ok(examples) => examples,
+            // Nothing is lost: examples are gathered again.
+            Err(by) => {
+                return Ok(TrainEnd::Stopped {
+                    steps: 0,
+                    checkpoint: going_on.then_some(checkpoint),
+                    by,
+                });
+            }
+        };
+        let mut trainer = self.begin(files, seed, compute, going_on, examples.as_ref())?;
+        let trainer = trainer.as_mut();
         let mut selection = match &self.validation {
             Some(validation) => {
-                Some(self.selection(files, &trainer, validation, compute, going_on)?)
+                Some(self.selection(files, trainer, validation, compute, going_on)?)
             }
             None => None,
         };
@@ -596,14 +608,14 @@ impl<'a> Session<'a> {
         let gauge = MemoryGauge::default();
         let mut stop = stop_now(self.request, self.observer, &gauge);
         while trainer.steps() < self.config.steps && stop.is_none() {
-            self.step(&mut trainer, files, log.as_mut(), selection.as_mut())?;
+            self.step(trainer, files, log.as_mut(), selection.as_mut())?;
             stop = stop_now(self.request, self.observer, &gauge);
         }
         // A run whose last step is done needs no more memory.
         let done = trainer.steps() >= self.config.steps;
         if let Some(by) = stop.filter(|&by| !done || by == Stop::Interrupted) {
             self.observer.finishing();
-            save(&trainer, &checkpoint, log.as_mut())?;
+            save(trainer, &checkpoint, log.as_mut())?;
             return Ok(TrainEnd::Stopped {
                 steps: trainer.steps(),
                 checkpoint: Some(checkpoint),
@@ -626,32 +638,75 @@ impl<'a> Session<'a> {
         Ok(TrainEnd::Trained(TrainRecord::Nlm(Box::new(record))))
     }
 
-    /// A trainer at the start of a run, or where its checkpoint is.
-    fn begin(
+    /// Samples with true distances, where the objective asks for them; the inner error where the
+    /// outside ended it.
+    fn examples(
         &self,
+        seed: u64,
+        threads: usize,
+    ) -> Result<Result<Option<TrainingSet>, Stop>, Error> {
+        if self.config.objective == NetworkObjective::TemporalDifference {
+            return Ok(Ok(None));
+        }
+        let data = ExactConfig {
+            unit_cost: self.config.unit_cost,
+            ..ExactConfig::default()
+        };
+        let mut watch = LimitWatch::new(None, self.request.memory_limit, self.observer);
+        let (set, report) = match gather(&self.tasks, &data, seed, threads, &mut watch) {
+            Ok(gathered) => gathered,
+            Err(stop) => return Ok(Err(stop)),
+        };
+        if set.problems.is_empty() && !self.tasks.is_empty() {
+            return Err(Error::train(TrainError::NothingWalked {
+                too_large: report.too_large,
+                unsolvable: report.unsolvable,
+            }));
+        }
+        Ok(Ok(Some(set)))
+    }
+
+    /// A trainer at the start of a run, or where its checkpoint is.
+    fn begin<'s>(
+        &'s self,
         files: &ModelFiles,
         seed: u64,
         compute: Compute,
         going_on: bool,
-    ) -> Result<Trainer<'_>, Error> {
+        examples: Option<&'s TrainingSet>,
+    ) -> Result<Box<dyn NetworkTraining + 's>, Error> {
+        fn boxed<'s, T: NetworkTraining + 's>(trainer: T) -> Box<dyn NetworkTraining + 's> {
+            Box::new(trainer)
+        }
         if !going_on {
-            let begun = Trainer::new(&self.tasks, self.config.clone(), seed, compute);
+            let config = self.config.clone();
+            let begun = match examples {
+                None => Trainer::new(&self.tasks, config, seed, compute).map(boxed),
+                Some(set) => RankingTrainer::new(set, config, seed, compute).map(boxed),
+            };
             return begun.map_err(Error::train);
         }
         let checkpoint = files.checkpoint();
-        let resumed = Trainer::resume(&self.tasks, &read_bytes(&checkpoint)?, compute);
+        let bytes = read_bytes(&checkpoint)?;
+        let resumed = match examples {
+            None => Trainer::resume(&self.tasks, &bytes, compute).map(boxed),
+            Some(set) => RankingTrainer::resume(set, &bytes, compute).map(boxed),
+        };
         let trainer = resumed.map_err(|error| Error::Train {
             checkpoint: matches!(error, TrainError::Checkpoint(_)).then(|| checkpoint.clone()),
             error,
         })?;
         let was = (trainer.config(), trainer.seed());
-        expect_same_run(&checkpoint, was, (&self.config, seed))?;
+        let mut config = self.config.clone();
+        // A run turns this on by itself.
+        config.negative_goals |= was.0.negative_goals;
+        expect_same_run(&checkpoint, was, (&config, seed))?;
         Ok(trainer)
     }
 
     fn step(
         &self,
-        trainer: &mut Trainer<'_>,
+        trainer: &mut dyn NetworkTraining,
         files: &ModelFiles,
         mut log: Option<&mut Log>,
         selection: Option<&mut Selection<Model, BySearch<'_>>>,
@@ -686,7 +741,7 @@ impl<'a> Session<'a> {
     fn selection<'v>(
         &self,
         files: &ModelFiles,
-        trainer: &Trainer<'_>,
+        trainer: &dyn NetworkTraining,
         validation: &'v Validation<'_>,
         compute: Compute,
         going_on: bool,
@@ -707,7 +762,7 @@ impl<'a> Session<'a> {
 }
 
 /// Writes a checkpoint.
-fn save(trainer: &Trainer<'_>, path: &Path, log: Option<&mut Log>) -> Result<(), Error> {
+fn save(trainer: &dyn NetworkTraining, path: &Path, log: Option<&mut Log>) -> Result<(), Error> {
     // The log first: it may run ahead of the checkpoint, never behind.
     if let Some(log) = log {
         log.flush()?;

@@ -1,6 +1,7 @@
 //! What trainings on tasks have in common: the tasks, a model that may be there already, and runs
 //! that go step by step with a checkpoint to go on from.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -155,9 +156,14 @@ fn differences<C: Serialize>(one: &C, other: &C) -> Result<Vec<String>, Error> {
         toml::Table::try_from(one).map_err(Error::bug)?,
         toml::Table::try_from(other).map_err(Error::bug)?,
     );
-    let differing = one.iter().filter_map(|(name, value)| {
-        let theirs = other.get(name)?;
-        (theirs != value).then(|| format!("{name} ({value}, not {theirs})"))
+    // Some fields are left out where they have their usual value.
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let shown = |value: Option<&toml::Value>| {
+        value.map_or_else(|| "the usual".to_owned(), ToString::to_string)
+    };
+    let differing = names.into_iter().filter_map(|name| {
+        let (value, theirs) = (one.get(name), other.get(name));
+        (theirs != value).then(|| format!("{name} ({}, not {})", shown(value), shown(theirs)))
     });
     Ok(differing.collect())
 }

@@ -1,7 +1,6 @@
 //! Ranking for functions that follow a gradient: a few samples at a time.
 
 use homing_nlm::SplitMix64;
-use homing_planner::{Progress, Stop, Watch};
 
 use super::examples::TrainingSet;
 use super::sigmoid::{falling_sigmoid, logistic_loss};
@@ -15,67 +14,32 @@ const SAMPLES: usize = 4;
 const BEST: usize = 3;
 const WORSE: usize = 8;
 
-/// Losses that the report is a mean of.
-const RECENT: usize = 100;
-
-/// What ranking by gradients came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct GradualReport {
-    /// Mean loss of the last steps.
-    pub(crate) loss: f64,
-    /// The share of pairs in the right order, over the last steps.
-    pub(crate) accuracy: f64,
-}
-
 /// One sample of a step: where its states stand in the batch.
 struct Part {
     best: std::ops::Range<usize>,
     worse: std::ops::Range<usize>,
 }
 
-/// Takes so many steps: each draws a problem and a few of its samples, and lowers the logistic loss
-/// of their pairs.
-pub(crate) fn rank_by_gradients(
+/// Draws a problem and a few of its samples, and lowers the logistic loss of their pairs. The loss
+/// before that; `None` where the samples have no pair.
+pub(super) fn rank_step(
     set: &TrainingSet,
     function: &mut dyn Improvable,
-    steps: u64,
     random: &mut SplitMix64,
-    watch: &mut dyn Watch,
-) -> Result<GradualReport, Stop> {
-    let mut recent: Vec<(f64, f64)> = Vec::new();
-    for step in 0..steps {
-        let progress = Progress::Search {
-            evaluations: step,
-            expansions: step,
-            best: None,
-        };
-        if let Some(stop) = watch.poll(progress) {
-            return Err(stop);
-        }
-        let task = random.below(set.problems.len());
-        let samples = &set.problems[task].samples;
-        let mut states: Vec<&[u32]> = Vec::new();
-        let parts: Vec<Part> = (0..SAMPLES)
-            .map(|_| take(&samples[random.below(samples.len())], &mut states))
-            .collect();
-        if states.is_empty() {
-            continue;
-        }
-        let values = function.values(task, &states);
-        let (slopes, loss, accuracy) = slopes(&parts, &values);
-        function.improve(task, &states, &slopes);
-        if recent.len() == RECENT {
-            recent.remove(0);
-        }
-        recent.push((loss, accuracy));
+) -> Option<f64> {
+    let task = random.below(set.problems.len());
+    let samples = &set.problems[task].samples;
+    let mut states: Vec<&[u32]> = Vec::new();
+    let parts: Vec<Part> = (0..SAMPLES)
+        .map(|_| take(&samples[random.below(samples.len())], &mut states))
+        .collect();
+    if states.is_empty() {
+        return None;
     }
-    let mean = |part: fn(&(f64, f64)) -> f64| {
-        recent.iter().map(part).sum::<f64>() / recent.len().max(1) as f64
-    };
-    Ok(GradualReport {
-        loss: mean(|recent| recent.0),
-        accuracy: mean(|recent| recent.1),
-    })
+    let values = function.values(task, &states);
+    let (slopes, loss) = slopes(&parts, &values)?;
+    function.improve(task, &states, &slopes);
+    Some(loss)
 }
 
 /// Puts the states of a sample that take part into the batch.
@@ -104,11 +68,11 @@ fn take<'s>(sample: &'s Sample, states: &mut Vec<&'s [u32]>) -> Part {
     }
 }
 
-/// The derivatives of the mean loss over all pairs by the value of each state; the loss; the share
-/// of pairs in the right order. States whose value is not finite take no part.
-fn slopes(parts: &[Part], values: &[f32]) -> (Vec<f32>, f64, f64) {
+/// The derivatives of the mean loss over all pairs by the value of each state, and the loss; `None`
+/// where there is no pair. States whose value is not finite take no part.
+fn slopes(parts: &[Part], values: &[f32]) -> Option<(Vec<f32>, f64)> {
     let mut slopes = vec![0.0; values.len()];
-    let (mut loss, mut right, mut pairs) = (0.0, 0.0, 0u32);
+    let (mut loss, mut pairs) = (0.0, 0u32);
     for part in parts {
         for best in part.best.clone() {
             for worse in part.worse.clone() {
@@ -120,12 +84,51 @@ fn slopes(parts: &[Part], values: &[f32]) -> (Vec<f32>, f64, f64) {
                 slopes[best] += slope;
                 slopes[worse] -= slope;
                 loss += logistic_loss(margin);
-                right += f64::from(u8::from(margin > 0.0));
                 pairs += 1;
             }
         }
     }
-    let scale = 1.0 / f64::from(pairs.max(1));
+    if pairs == 0 {
+        return None;
+    }
+    let scale = 1.0 / f64::from(pairs);
     let slopes = slopes.iter().map(|slope| (slope * scale) as f32).collect();
-    (slopes, loss * scale, right * scale)
+    Some((slopes, loss * scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs within a part only, each counted once; what is not finite is left out.
+    #[test]
+    fn slopes_are_those_of_finite_differences() {
+        let parts = [
+            Part {
+                best: 0..2,
+                worse: 2..5,
+            },
+            Part {
+                best: 5..6,
+                worse: 6..8,
+            },
+        ];
+        let values = [0.3, -1.0, 0.5, f32::INFINITY, -2.0, 1.5, 1.0, 4.0];
+        let (exact, _) = slopes(&parts, &values).expect("pairs");
+        let step = 1.0 / 1024.0;
+        for place in 0..values.len() {
+            let loss = |by: f32| {
+                let mut moved = values;
+                moved[place] += by;
+                slopes(&parts, &moved).expect("pairs").1
+            };
+            let slope = (loss(step) - loss(-step)) / (2.0 * f64::from(step));
+            let error = (slope - f64::from(exact[place])).abs();
+            assert!(error < 1e-6, "{slope} {} at {place}", exact[place]);
+        }
+        assert_eq!(exact[3], 0.0);
+        let all: f32 = exact.iter().sum();
+        assert!(all.abs() < 1e-6, "{all}");
+        assert!(slopes(&[], &values).is_none());
+    }
 }

@@ -9,9 +9,10 @@
 //! - `pairs`: states that are to be told apart, as differences of counts.
 //! - `fit`: the logistic loss over pairs, minimised by a few passes of stochastic gradients.
 //!
-//! What follows a gradient step by step learns from the same samples (`gradual`): [`rank_network`]
+//! What follows a gradient step by step learns from the same samples (`gradual`): [`RankingTrainer`]
 //! does so with the paper's network.
 
+mod checkpoint;
 mod examples;
 mod fit;
 mod gradual;
@@ -22,4 +23,4 @@ mod sigmoid;
 pub(crate) use examples::size_of;
 pub use examples::{ExactConfig, GatherReport, TrainingProblem, TrainingSet, gather};
 pub use fit::{FitReport, RankingConfig, fit, fit_watched};
-pub use network::{RankedNetwork, rank_network};
+pub use network::RankingTrainer;

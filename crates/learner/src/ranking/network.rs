@@ -1,25 +1,45 @@
 //! The paper's network, trained to rank: the same function and the same model file as by
 //! reinforcement, with another objective and other data.
 
+use std::collections::HashMap;
+use std::time::Instant;
+
 use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
-use homing_planner::{Costs, Estimate, Heuristic, States, Stop, Task, Watch};
+use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
 use super::examples::{TrainingProblem, TrainingSet};
-use super::gradual::rank_by_gradients;
+use super::gradual::rank_step;
 use crate::compute::Compute;
-use crate::config::TrainConfig;
+use crate::config::{ConfigProblem, ConfigProblems, NetworkObjective, TrainConfig};
 use crate::encode::{Channels, Encoder, has_negative_goals};
 use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
-use crate::record::TrainError;
+use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
 use crate::shaping::Mdp;
 use crate::signature::Signature;
 use crate::value::Improvable;
+
+/// How many losses the summary is a mean of.
+const RECENT: usize = 100;
 
 /// A task that the network is trained on.
 struct RankedTask<'t> {
     task: &'t Task,
     encoder: Encoder,
     base: Box<dyn Heuristic + Send + 't>,
+    /// What the heuristic says of states met so far: samples come up again and again.
+    known: HashMap<Box<[u32]>, Estimate>,
+}
+
+impl RankedTask<'_> {
+    fn estimate(&mut self, state: &[u32]) -> Estimate {
+        if let Some(&known) = self.known.get(state) {
+            return known;
+        }
+        let mut estimates = Vec::with_capacity(1);
+        self.base.evaluate(States::one(state), &mut estimates);
+        self.known.insert(state.into(), estimates[0]);
+        estimates[0]
+    }
 }
 
 /// H = h_γ − residual, whose residual follows the gradient.
@@ -34,7 +54,9 @@ struct Ranker<'t> {
     gradient: Vec<f32>,
     tasks: Vec<RankedTask<'t>>,
     structures: Vec<Structure>,
-    estimates: Vec<Estimate>,
+    /// Means over the states last looked at; the loss is left to whoever knows it.
+    means: SgdRecord,
+    timings: Timings,
 }
 
 impl Ranker<'_> {
@@ -48,34 +70,62 @@ impl Ranker<'_> {
             task.encoder.encode(task.task, state, structure);
         }
     }
+
+    /// Whether the last step left numbers that can be gone on with.
+    fn check(&self, step: u64) -> Result<(), TrainError> {
+        let parts = [
+            (&self.gradient[..], "gradient"),
+            (self.adam.moments().1, "square of the gradient"),
+        ];
+        for (numbers, what) in parts {
+            if numbers.iter().any(|number| !number.is_finite()) {
+                return Err(TrainError::Diverged { step, what });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Improvable for Ranker<'_> {
     fn values(&mut self, task: usize, states: &[&[u32]]) -> Vec<f32> {
+        let start = Instant::now();
         self.encode(task, states);
+        let task = &mut self.tasks[task];
+        let estimates: Vec<Estimate> = states.iter().map(|state| task.estimate(state)).collect();
+        self.timings.planning += start.elapsed();
+        let start = Instant::now();
         let batch: Vec<&Structure> = self.structures[..states.len()].iter().collect();
         let residuals = self
             .prepared
             .evaluate(&batch, &mut self.workspace)
             .expect("the encoder gives what the network reads");
-        self.estimates.clear();
-        let task = &mut self.tasks[task];
-        for state in states {
-            task.base.evaluate(States::one(state), &mut self.estimates);
+        self.timings.network += start.elapsed();
+        let mut means = SgdRecord::default();
+        let finite = estimates.iter().filter(|h| h.finite().is_some()).count();
+        let size = finite.max(1) as f64;
+        let mut values = Vec::with_capacity(states.len());
+        for ((state, estimate), residual) in states.iter().zip(&estimates).zip(residuals) {
+            // What the heuristic knows to be a dead end needs no learning.
+            let Some(h) = estimate.finite() else {
+                values.push(f32::INFINITY);
+                continue;
+            };
+            let is_goal = task.task.is_goal(state);
+            let potential = self.mdp.potential(h, is_goal);
+            let value = f64::from(residual) + potential;
+            means.value += value / size;
+            means.discounted_h -= potential / size;
+            means.h += if is_goal { 0.0 } else { h } / size;
+            means.learned_h += self.mdp.undiscounted(value) / size;
+            values.push(-(residual + potential as f32));
         }
-        let values = states.iter().zip(&self.estimates).zip(residuals);
+        self.means = means;
         values
-            .map(|((state, estimate), residual)| match estimate.finite() {
-                // What the heuristic knows to be a dead end needs no learning.
-                None => f32::INFINITY,
-                Some(_) if task.task.is_goal(state) => -residual,
-                Some(h) => -(residual + self.mdp.potential(h, false) as f32),
-            })
-            .collect()
     }
 
     fn improve(&mut self, task: usize, states: &[&[u32]], slopes: &[f32]) {
         self.encode(task, states);
+        let start = Instant::now();
         let batch: Vec<&Structure> = self.structures[..states.len()].iter().collect();
         // The value falls where the residual rises.
         self.prepared
@@ -88,104 +138,206 @@ impl Improvable for Ranker<'_> {
             .expect("the encoder gives what the network reads");
         self.adam.step(&mut self.parameters, &self.gradient);
         self.prepared = self.nlm.prepare(&self.parameters, self.simd);
+        self.timings.network += start.elapsed();
     }
 }
 
-/// How training a network to rank ended.
-pub enum RankedNetwork {
-    /// The model.
-    Trained(Box<Model>),
-    /// The outside ended it.
-    Stopped(Stop),
+/// A run that trains the paper's network to rank: the objective
+/// [`Ranking`](NetworkObjective::Ranking). What a step does depends on the examples, the
+/// configuration and the seed alone. Of the configuration, the network, the heuristic with γ and
+/// reward, the step size of Adam and the number of steps count.
+pub struct RankingTrainer<'s> {
+    pub(super) set: &'s TrainingSet,
+    pub(super) config: TrainConfig,
+    pub(super) seed: u64,
+    signature: Signature,
+    domain: String,
+    ranker: Ranker<'s>,
+    pub(super) random: SplitMix64,
+    pub(super) steps: u64,
+    /// The losses of the last 100 steps, as a ring.
+    pub(super) recent_losses: Vec<f64>,
 }
 
-/// Trains the paper's network to rank. Of the configuration, the network, the heuristic, the step
-/// size and the number of steps count.
-///
-/// # Errors
-///
-/// If the problems or the configuration are of no use, or numbers cease to be finite.
-pub fn rank_network(
-    set: &TrainingSet,
-    config: &TrainConfig,
-    seed: u64,
-    compute: impl Into<Compute>,
-    watch: &mut dyn Watch,
-) -> Result<RankedNetwork, TrainError> {
-    let first = set.problems.first().ok_or(TrainError::NoProblems)?;
-    let domain = &first.task.problem().domain;
-    let signature = Signature::of(domain);
-    let too_many = set.problems.iter().position(|problem| {
-        let objects = problem.task.problem().objects.len();
-        objects > MAX_OBJECTS
-    });
-    if let Some(problem) = too_many {
-        let objects = set.problems[problem].task.problem().objects.len();
-        return Err(TrainError::TooManyObjects { problem, objects });
+impl<'s> RankingTrainer<'s> {
+    /// Begins a run on examples ([`gather`](super::gather) makes some). The number of threads never
+    /// changes a number.
+    ///
+    /// # Errors
+    ///
+    /// If the examples or the configuration are of no use.
+    pub fn new(
+        set: &'s TrainingSet,
+        mut config: TrainConfig,
+        seed: u64,
+        compute: impl Into<Compute>,
+    ) -> Result<Self, TrainError> {
+        let forbidding = |problem: &TrainingProblem| has_negative_goals(&problem.task);
+        config.negative_goals |= set.problems.iter().any(forbidding);
+        Self::begin(set, config, seed, compute)
     }
-    let mut config = config.clone();
-    let forbidding = |problem: &TrainingProblem| has_negative_goals(&problem.task);
-    config.negative_goals |= set.problems.iter().any(forbidding);
-    let config = &config;
-    let channels = Channels::new(
-        &signature,
-        config.types_as_predicates,
-        config.negative_goals,
-    );
-    let nlm = network(config, &channels)?;
-    let Compute { threads, simd } = compute.into();
-    let parameters = nlm.init(seed);
-    let mut adam = Adam::new(parameters.len());
-    adam.learning_rate = config.learning_rate;
-    let costs = Costs::unit_if(config.unit_cost);
-    let tasks = set.problems.iter().map(|problem| RankedTask {
-        task: &problem.task,
-        encoder: Encoder::new(&problem.task, &channels),
-        base: config.heuristic.build(&problem.task, costs),
-    });
-    let mut ranker = Ranker {
-        simd,
-        mdp: Mdp {
-            gamma: config.gamma,
-            reward: config.reward,
-        },
-        adam,
-        prepared: nlm.prepare(&parameters, simd),
-        workspace: Workspace::new(threads),
-        gradient: vec![0.0; parameters.len()],
-        tasks: tasks.collect(),
-        structures: Vec::new(),
-        estimates: Vec::new(),
-        parameters,
-        nlm,
-    };
-    let mut random = SplitMix64::new(SplitMix64::new(seed ^ 0x4E4C_4D52).next_u64());
-    let report = match rank_by_gradients(set, &mut ranker, config.steps, &mut random, watch) {
-        Ok(report) => report,
-        Err(stop) => return Ok(RankedNetwork::Stopped(stop)),
-    };
-    if ranker.parameters.iter().any(|weight| !weight.is_finite()) {
-        return Err(TrainError::Diverged {
-            step: config.steps,
-            what: "weight",
+
+    /// Begins a run with a configuration in which all is decided.
+    pub(super) fn begin(
+        set: &'s TrainingSet,
+        config: TrainConfig,
+        seed: u64,
+        compute: impl Into<Compute>,
+    ) -> Result<Self, TrainError> {
+        if config.objective != NetworkObjective::Ranking {
+            return Err(TrainError::Config(ConfigProblems(vec![
+                ConfigProblem::Field {
+                    field: "objective",
+                    must: "be `ranking` to learn from true distances",
+                },
+            ])));
+        }
+        let first = set.problems.first().ok_or(TrainError::NoProblems)?;
+        let domain = &first.task.problem().domain;
+        let tasks = set.problems.iter().map(|problem| &*problem.task);
+        let signature = Signature::shared(&first.task, tasks)?;
+        for (problem, of) in set.problems.iter().enumerate() {
+            let objects = of.task.problem().objects.len();
+            if objects > MAX_OBJECTS {
+                return Err(TrainError::TooManyObjects { problem, objects });
+            }
+        }
+        let channels = Channels::new(
+            &signature,
+            config.types_as_predicates,
+            config.negative_goals,
+        );
+        let nlm = network(&config, &channels)?;
+        let Compute { threads, simd } = compute.into();
+        let parameters = nlm.init(seed);
+        let mut adam = Adam::new(parameters.len());
+        adam.learning_rate = config.learning_rate;
+        let costs = Costs::unit_if(config.unit_cost);
+        let tasks = set.problems.iter().map(|problem| RankedTask {
+            task: &problem.task,
+            encoder: Encoder::new(&problem.task, &channels),
+            base: config.heuristic.build(&problem.task, costs),
+            known: HashMap::new(),
         });
-    }
-    Ok(RankedNetwork::Trained(Box::new(Model {
-        header: ModelHeader {
-            format_version: FORMAT_VERSION,
-            domain: domain.name.clone(),
-            signature,
-            config: config.clone(),
-            seed,
-            steps: config.steps,
-            revision: env!("CARGO_PKG_VERSION").to_owned(),
-            summary: TrainingSummary {
-                goals: 0,
-                episodes: 0,
-                problems: set.problems.len() as u64,
-                loss: report.loss,
+        let ranker = Ranker {
+            simd,
+            mdp: Mdp {
+                gamma: config.gamma,
+                reward: config.reward,
             },
-        },
-        parameters: ranker.parameters,
-    })))
+            adam,
+            prepared: nlm.prepare(&parameters, simd),
+            workspace: Workspace::new(threads),
+            gradient: vec![0.0; parameters.len()],
+            tasks: tasks.collect(),
+            structures: Vec::new(),
+            means: SgdRecord::default(),
+            timings: Timings::default(),
+            parameters,
+            nlm,
+        };
+        Ok(Self {
+            set,
+            signature,
+            domain: domain.name.clone(),
+            ranker,
+            // Weights and samples must not share their numbers.
+            random: SplitMix64::new(SplitMix64::new(seed ^ 0x4E4C_4D52).next_u64()),
+            steps: 0,
+            recent_losses: Vec::new(),
+            config,
+            seed,
+        })
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// How it is configured.
+    pub fn config(&self) -> &TrainConfig {
+        &self.config
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Where the time went so far.
+    pub fn timings(&self) -> Timings {
+        self.ranker.timings
+    }
+
+    /// Draws a few samples of one problem and lowers the loss of their pairs.
+    ///
+    /// # Errors
+    ///
+    /// If a number ceases to be finite.
+    pub fn step(&mut self) -> Result<StepRecord, TrainError> {
+        self.steps += 1;
+        let loss = rank_step(self.set, &mut self.ranker, &mut self.random);
+        self.ranker.check(self.steps)?;
+        if let Some(loss) = loss {
+            if self.recent_losses.len() == RECENT {
+                self.recent_losses.remove(0);
+            }
+            self.recent_losses.push(loss);
+        }
+        let samples = self.set.problems.iter().map(|of| of.samples.len());
+        Ok(StepRecord {
+            step: self.steps,
+            goals: 0,
+            resets: 0,
+            stored: samples.sum::<usize>() as u64,
+            sgd: loss.map(|loss| SgdRecord {
+                loss,
+                ..self.ranker.means
+            }),
+        })
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> Model {
+        let losses = &self.recent_losses;
+        let count = losses.len().max(1) as f64;
+        Model {
+            header: ModelHeader {
+                format_version: FORMAT_VERSION,
+                domain: self.domain.clone(),
+                signature: self.signature.clone(),
+                config: self.config.clone(),
+                seed: self.seed,
+                steps: self.steps,
+                revision: env!("CARGO_PKG_VERSION").to_owned(),
+                summary: TrainingSummary {
+                    goals: 0,
+                    episodes: 0,
+                    problems: self.set.problems.len() as u64,
+                    // Added to 0: the sum of nothing is -0.0.
+                    loss: 0.0 + losses.iter().sum::<f64>() / count,
+                },
+            },
+            parameters: self.ranker.parameters.clone(),
+        }
+    }
+
+    /// The weights, and the moments of Adam with its steps: what a checkpoint has to keep.
+    pub(super) fn learnt(&self) -> (&[f32], (&[f32], &[f32]), u32) {
+        let ranker = &self.ranker;
+        (
+            &ranker.parameters,
+            ranker.adam.moments(),
+            ranker.adam.steps(),
+        )
+    }
+
+    /// Takes up what a checkpoint has kept; all are of the length of the weights.
+    pub(super) fn restore(&mut self, [weights, first, second]: [&[f32]; 3], adam_steps: u32) {
+        let ranker = &mut self.ranker;
+        ranker.parameters.copy_from_slice(weights);
+        ranker.prepared = ranker.nlm.prepare(&ranker.parameters, ranker.simd);
+        ranker.adam.restore(adam_steps, first, second);
+    }
 }

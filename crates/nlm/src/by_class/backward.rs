@@ -215,11 +215,15 @@ impl GradientsByClass {
             None => self.d_output.fill(0, rows * features, 0.0),
         }
         if layer + 1 == plan.layers.len() {
+            // One row a structure, or one for each of its objects.
+            let per = index.rows(n);
             for (i, &d) in d_values.iter().enumerate() {
-                self.d_output.set(i * features, d);
+                for row in i * per..(i + 1) * per {
+                    self.d_output.set(row * features, d);
+                }
             }
         }
-        if n > 0 {
+        if compose.red_column.is_some() {
             let mut d_output = std::mem::take(&mut self.d_output);
             let x = self.layers.output(network, [layer, n]);
             let members = (rows, index.members(n));
@@ -242,7 +246,7 @@ impl GradientsByClass {
         d_output: &mut Buffer,
     ) {
         let plan = network.plan;
-        let column = compose.red_column.expect("above arity 0");
+        let column = compose.red_column.expect("an output that is reduced");
         let stride = plan.red_columns[n - 1];
         let red = self.layers.red[n - 1].view(stride).from(column);
         network.level.run(&ReduceGradient {

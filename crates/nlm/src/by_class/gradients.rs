@@ -69,7 +69,7 @@ impl GradientsByClass {
         self.layers.restart();
         self.layers.orbits.clear();
         self.layers.forward(network, &index, structures);
-        let values = self.layers.values(network).take(count);
+        let values = self.layers.values(network, &index).take(count);
         let values: Vec<f32> = values.collect();
         let each = values.iter().enumerate();
         let d_values: Vec<f32> = each.map(|(i, &v)| d_value(i, v)).collect();

@@ -5,6 +5,7 @@ use super::Network;
 use super::orbits::Orbits;
 use super::sparse::Sparse;
 use super::tables::{Reader, Tables};
+use crate::by_tuple::sum;
 use crate::classes::Classes;
 use crate::index::Index;
 use crate::inputs::Inputs;
@@ -161,10 +162,19 @@ impl Layers {
 
     /// The values of the group, after the last layer. A row has [`BLOCK`] features of which one is
     /// real.
-    pub(super) fn values(&self, network: &Network<'_>) -> impl Iterator<Item = f32> {
-        let last = self.output_of(network.plan.layers.len() - 1);
-        let rows = self.outputs[last][0].as_slice().chunks_exact(BLOCK);
-        rows.map(|row| row[0])
+    pub(super) fn values(&self, network: &Network<'_>, index: &Index) -> impl Iterator<Item = f32> {
+        let layers = &network.plan.layers;
+        let outputs = &self.outputs[self.output_of(layers.len() - 1)];
+        let summed = layers[layers.len() - 1].len() > 1;
+        let per = index.rows(1);
+        let rows = outputs[0].as_slice().chunks_exact(BLOCK).enumerate();
+        rows.map(move |(at, row)| {
+            if !summed {
+                return row[0];
+            }
+            let unary = &outputs[1].as_slice()[at * per * BLOCK..(at + 1) * per * BLOCK];
+            sum(row[0], unary.chunks_exact(BLOCK).map(|row| row[0]))
+        })
     }
 
     /// The first layer's pairs, which are in the table: their reduction.
@@ -256,7 +266,7 @@ impl Layers {
                 activate,
             });
         }
-        if n > 0 {
+        if compose.red_column.is_some() {
             let x = match compose.column {
                 Some(column) if n < 2 => own.from(column),
                 _ => output,
@@ -323,7 +333,7 @@ fn reduce(
     red: &mut Buffer,
 ) {
     let plan = network.plan;
-    let column = compose.red_column.expect("above arity 0");
+    let column = compose.red_column.expect("an output that is reduced");
     network.level.run(&ReduceRows {
         members,
         per: group.index.per_target(n),

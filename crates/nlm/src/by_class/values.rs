@@ -67,7 +67,7 @@ impl ValuesByClass {
                 self.layers.restart();
             }
             self.layers.forward(network, &index, group);
-            for (value, v) in values.iter_mut().zip(self.layers.values(network)) {
+            for (value, v) in values.iter_mut().zip(self.layers.values(network, &index)) {
                 *value = v;
             }
         }
