@@ -1,9 +1,14 @@
 //! What runs that train the paper's network have in common, whatever they ask of it.
 
-use crate::config::TrainConfig;
-use crate::model::Model;
+use homing_nlm::{MAX_OBJECTS, Nlm};
+use homing_planner::Task;
+
+use crate::config::{ConfigProblem, ConfigProblems, NetworkObjective, TrainConfig};
+use crate::encode::Channels;
+use crate::model::{Model, network};
 use crate::ranking::RankingTrainer;
 use crate::record::{StepRecord, Timings, TrainError};
+use crate::signature::Signature;
 use crate::trainer::Trainer;
 
 /// A run that trains the paper's network, step by step.
@@ -36,6 +41,55 @@ pub trait NetworkTraining {
     ///
     /// If the file cannot be made.
     fn checkpoint(&self) -> Result<Vec<u8>, TrainError>;
+}
+
+/// What a run stands on, whatever is asked of the network: a domain that all problems share, and a
+/// network for it.
+pub(crate) struct Ground {
+    pub(crate) signature: Signature,
+    pub(crate) domain: String,
+    pub(crate) channels: Channels,
+    pub(crate) nlm: Nlm,
+}
+
+impl Ground {
+    /// For tasks and a configuration in which all is decided; `objective` is that of the run.
+    pub(crate) fn of(
+        tasks: &[&Task],
+        config: &TrainConfig,
+        objective: NetworkObjective,
+    ) -> Result<Self, TrainError> {
+        if config.objective != objective {
+            let must = match objective {
+                NetworkObjective::TemporalDifference => {
+                    "be `temporal-difference` to learn from walks"
+                }
+                NetworkObjective::Ranking => "be `ranking` to learn from true distances",
+            };
+            let field = "objective";
+            let problems = vec![ConfigProblem::Field { field, must }];
+            return Err(TrainError::Config(ConfigProblems(problems)));
+        }
+        let first = tasks.first().ok_or(TrainError::NoProblems)?;
+        let signature = Signature::shared(first, tasks.iter().copied())?;
+        for (problem, task) in tasks.iter().enumerate() {
+            let objects = task.problem().objects.len();
+            if objects > MAX_OBJECTS {
+                return Err(TrainError::TooManyObjects { problem, objects });
+            }
+        }
+        let channels = Channels::new(
+            &signature,
+            config.types_as_predicates,
+            config.negative_goals,
+        );
+        Ok(Self {
+            domain: first.problem().domain.name.clone(),
+            nlm: network(config, &channels)?,
+            signature,
+            channels,
+        })
+    }
 }
 
 macro_rules! is_network_training {

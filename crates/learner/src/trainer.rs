@@ -8,15 +8,14 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
+use homing_nlm::{Adam, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
 use homing_planner::{Costs, Task};
 
 use crate::compute::Compute;
-use crate::config::{
-    BucketBy, ConfigProblem, ConfigProblems, NetworkObjective, Policy, TrainConfig,
-};
-use crate::encode::{Channels, has_negative_goals};
-use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
+use crate::config::{BucketBy, NetworkObjective, Policy, TrainConfig};
+use crate::encode::has_negative_goals;
+use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary};
+use crate::network_training::Ground;
 use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
 use crate::replay::{Entry, Replay};
 use crate::shaping::{Mdp, softmax_mean, softmax_pick};
@@ -93,30 +92,14 @@ impl<'t> Trainer<'t> {
         seed: u64,
         compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
-        if config.objective != NetworkObjective::TemporalDifference {
-            return Err(TrainError::Config(ConfigProblems(vec![
-                ConfigProblem::Field {
-                    field: "objective",
-                    must: "be `temporal-difference` to learn from walks",
-                },
-            ])));
-        }
+        let objective = NetworkObjective::TemporalDifference;
         let tasks: Vec<&'t Task> = tasks.iter().map(Borrow::borrow).collect();
-        let first = tasks.first().ok_or(TrainError::NoProblems)?;
-        let domain = &first.problem().domain;
-        let signature = Signature::shared(first, tasks.iter().copied())?;
-        for (problem, task) in tasks.iter().enumerate() {
-            let objects = task.problem().objects.len();
-            if objects > MAX_OBJECTS {
-                return Err(TrainError::TooManyObjects { problem, objects });
-            }
-        }
-        let channels = Channels::new(
-            &signature,
-            config.types_as_predicates,
-            config.negative_goals,
-        );
-        let nlm = network(&config, &channels)?;
+        let Ground {
+            signature,
+            domain,
+            channels,
+            nlm,
+        } = Ground::of(&tasks, &config, objective)?;
         let Compute { threads, simd } = compute.into();
         let mdp = Mdp {
             gamma: config.gamma,
@@ -146,7 +129,7 @@ impl<'t> Trainer<'t> {
         let online = nlm.prepare(&parameters, simd);
         Ok(Self {
             signature,
-            domain: domain.name.clone(),
+            domain,
             mdp,
             simd,
             workspace: Workspace::new(threads),

@@ -4,15 +4,16 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use homing_nlm::{Adam, MAX_OBJECTS, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
+use homing_nlm::{Adam, Nlm, Prepared, Simd, SplitMix64, Structure, Workspace};
 use homing_planner::{Costs, Estimate, Heuristic, States, Task};
 
 use super::examples::{TrainingProblem, TrainingSet};
 use super::gradual::rank_step;
 use crate::compute::Compute;
-use crate::config::{ConfigProblem, ConfigProblems, NetworkObjective, TrainConfig};
-use crate::encode::{Channels, Encoder, has_negative_goals};
-use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary, network};
+use crate::config::{NetworkObjective, TrainConfig};
+use crate::encode::{Encoder, has_negative_goals};
+use crate::model::{FORMAT_VERSION, Model, ModelHeader, TrainingSummary};
+use crate::network_training::Ground;
 use crate::record::{SgdRecord, StepRecord, Timings, TrainError};
 use crate::shaping::Mdp;
 use crate::signature::Signature;
@@ -184,30 +185,13 @@ impl<'s> RankingTrainer<'s> {
         seed: u64,
         compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
-        if config.objective != NetworkObjective::Ranking {
-            return Err(TrainError::Config(ConfigProblems(vec![
-                ConfigProblem::Field {
-                    field: "objective",
-                    must: "be `ranking` to learn from true distances",
-                },
-            ])));
-        }
-        let first = set.problems.first().ok_or(TrainError::NoProblems)?;
-        let domain = &first.task.problem().domain;
-        let tasks = set.problems.iter().map(|problem| &*problem.task);
-        let signature = Signature::shared(&first.task, tasks)?;
-        for (problem, of) in set.problems.iter().enumerate() {
-            let objects = of.task.problem().objects.len();
-            if objects > MAX_OBJECTS {
-                return Err(TrainError::TooManyObjects { problem, objects });
-            }
-        }
-        let channels = Channels::new(
-            &signature,
-            config.types_as_predicates,
-            config.negative_goals,
-        );
-        let nlm = network(&config, &channels)?;
+        let tasks: Vec<&Task> = set.problems.iter().map(|problem| &*problem.task).collect();
+        let Ground {
+            signature,
+            domain,
+            channels,
+            nlm,
+        } = Ground::of(&tasks, &config, NetworkObjective::Ranking)?;
         let Compute { threads, simd } = compute.into();
         let parameters = nlm.init(seed);
         let mut adam = Adam::new(parameters.len());
@@ -239,7 +223,7 @@ impl<'s> RankingTrainer<'s> {
         Ok(Self {
             set,
             signature,
-            domain: domain.name.clone(),
+            domain,
             ranker,
             // Weights and samples must not share their numbers.
             random: SplitMix64::new(SplitMix64::new(seed ^ 0x4E4C_4D52).next_u64()),
