@@ -59,6 +59,8 @@ const NONE: u32 = u32::MAX;
 pub struct Encoding {
     words: usize,
     variables: Vec<Variable>,
+    /// By word: its variables.
+    variables_of_word: Csr<u32>,
     /// The proposition that each value of each variable makes true, or `NONE`.
     values: Vec<u32>,
     /// Variable and value that make each proposition true.
@@ -194,6 +196,13 @@ impl Encoding {
             }
         }
         self.words = used.len();
+        let mut of_word = vec![Vec::new(); self.words];
+        for (index, variable) in self.variables.iter().enumerate() {
+            of_word[variable.word as usize].push(index as u32);
+        }
+        for row in of_word {
+            self.variables_of_word.push_row(row);
+        }
     }
 
     fn number_bits(&mut self) {
@@ -297,16 +306,19 @@ impl Encoding {
     /// Appends the propositions whose truth differs between two states, in no particular order.
     #[inline]
     pub fn difference(&self, old: &[u32], new: &[u32], into: &mut Vec<PropId>) {
-        for variable in &self.variables {
-            let word = variable.word as usize;
-            if old[word] == new[word] {
+        for (word, (old_word, new_word)) in old.iter().zip(new).enumerate() {
+            let changed = old_word ^ new_word;
+            if changed == 0 {
                 continue;
             }
-            let values = [variable.value(old), variable.value(new)];
-            if values[0] != values[1] {
-                let props =
-                    values.map(|value| self.values[(variable.first_value + value) as usize]);
-                into.extend(props.into_iter().filter(|&prop| prop != NONE).map(PropId));
+            for &index in self.variables_of_word.row(word) {
+                let variable = &self.variables[index as usize];
+                if changed & (variable.mask << variable.shift) != 0 {
+                    let props = [old, new].map(|state| {
+                        self.values[(variable.first_value + variable.value(state)) as usize]
+                    });
+                    into.extend(props.into_iter().filter(|&prop| prop != NONE).map(PropId));
+                }
             }
         }
     }

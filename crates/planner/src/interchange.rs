@@ -50,6 +50,8 @@ pub struct Interchangeable {
     classes: Vec<u32>,
     /// By proposition: members that it mentions, each with the hash of how.
     mentions: Csr<(u32, u64)>,
+    /// Variables with a proposition that mentions a member.
+    variables: Vec<u32>,
     /// By member: what holds of it in the state that was looked at last.
     holds: Vec<u64>,
     /// By member: whether it is the first of those that nothing tells apart in that state.
@@ -59,6 +61,7 @@ pub struct Interchangeable {
     is_own: Vec<bool>,
     /// By proposition that holds in that state: whether it mentions a member that is not the first.
     is_refused: Vec<bool>,
+    /// Propositions of that state that mention a member.
     props: Vec<PropId>,
     order: Vec<u32>,
 }
@@ -145,10 +148,17 @@ impl Interchangeable {
                 }
             }
         }
+        let mut variables: Vec<u32> = (0..mentions.len())
+            .filter(|&prop| !mentions.row(prop).is_empty())
+            .map(|prop| task.encoding().place(PropId::from_index(prop)).0 as u32)
+            .collect();
+        variables.sort_unstable();
+        variables.dedup();
         Ok(Some(Self {
             member,
             classes,
             mentions,
+            variables,
             holds: vec![0; objects.len()],
             first: vec![true; objects.len()],
             is_refused: vec![false; is_own.len()],
@@ -199,7 +209,10 @@ impl Interchangeable {
     fn look_at(&mut self, task: &Task, state: &[u32]) -> bool {
         self.holds.fill(0);
         self.props.clear();
-        task.encoding().unpack(state, &mut self.props);
+        let variables = self.variables.iter();
+        let told = variables.filter_map(|&variable| task.encoding().true_prop(variable, state));
+        self.props
+            .extend(told.filter(|prop| !self.mentions.row(prop.index()).is_empty()));
         for prop in &self.props {
             for &(member, hash) in self.mentions.row(prop.index()) {
                 let holds = &mut self.holds[member as usize];

@@ -519,6 +519,7 @@ impl SuccessorScorer for DifferenceScorer<'_> {
             self.task.apply(action, &mut self.child_words);
             let encoding = self.task.encoding();
             encoding.difference(&self.words, &self.child_words, &mut self.changes);
+            self.work += self.task.change_work(action);
             return self.answer_for_child();
         }
         let holds = |prop: &&PropId| self.props[prop.index()].holds;
