@@ -79,6 +79,7 @@ impl Landmarks {
         for fact in &facts {
             add(vec![fact.prop], &mut landmarks);
         }
+        let disjunctions = apart(&facts);
         for fact in &facts {
             let to = add(vec![fact.prop], &mut landmarks);
             for &later in &fact.needed_for {
@@ -96,8 +97,10 @@ impl Landmarks {
                 landmarks[to as usize].just_before.push(from);
             }
             for disjunction in &fact.disjunctions {
-                let from = add(disjunction.clone(), &mut landmarks);
-                landmarks[to as usize].just_before.push(from);
+                if disjunctions.contains(disjunction) {
+                    let from = add(disjunction.clone(), &mut landmarks);
+                    landmarks[to as usize].just_before.push(from);
+                }
             }
         }
         let mut found = Self { landmarks };
@@ -286,6 +289,24 @@ fn common_pre(needed: &[&[PropId]]) -> Vec<PropId> {
     common
 }
 
+/// The disjunctions to be counted: those of which no fact is a landmark by itself, and of those that
+/// share a fact the smallest. Others would say the same thing twice: each would be to come, and
+/// needed again, with the one, and the count would follow what is said most often.
+fn apart(facts: &[Fact]) -> BTreeSet<Vec<PropId>> {
+    let mut taken: BTreeSet<PropId> = facts.iter().map(|fact| fact.prop).collect();
+    let mut candidates: Vec<&Vec<PropId>> = facts.iter().flat_map(|f| &f.disjunctions).collect();
+    candidates.sort_by_key(|disjunction| (disjunction.len(), *disjunction));
+    candidates.dedup();
+    let mut apart = BTreeSet::new();
+    for disjunction in candidates {
+        if disjunction.iter().all(|fact| !taken.contains(fact)) {
+            taken.extend(disjunction);
+            apart.insert(disjunction.clone());
+        }
+    }
+    apart
+}
+
 /// Small sets of facts of one predicate, none true at the start, one of which each achiever needs.
 fn disjunctions(task: &Task, needed: &[&[PropId]]) -> Vec<Vec<PropId>> {
     let mut by_predicate: BTreeMap<usize, (usize, BTreeSet<PropId>)> = BTreeMap::new();
@@ -403,6 +424,27 @@ pub(super) mod tests {
         let names: Vec<&str> = orders.keys().map(String::as_str).collect();
         assert_eq!(names, ["at left | at right", "light"]);
         assert_eq!(orders["light"][1], ["at left | at right"]);
+    }
+
+    #[test]
+    fn a_disjunction_does_not_say_again_what_a_landmark_says() {
+        let fact = |prop: u32, disjunctions: &[&[u32]]| Fact {
+            disjunctions: disjunctions
+                .iter()
+                .map(|facts| facts.iter().map(|&fact| PropId(fact)).collect())
+                .collect(),
+            ..Fact::alone(PropId(prop))
+        };
+        let facts = [
+            fact(0, &[&[0, 5], &[3, 4, 6], &[2, 3]]),
+            fact(1, &[&[2, 3], &[7, 8], &[8, 9]]),
+        ];
+        let sets = [[2, 3], [7, 8]].map(|set| set.map(PropId).to_vec());
+        assert_eq!(
+            apart(&facts),
+            BTreeSet::from(sets),
+            "the smallest of those that overlap"
+        );
     }
 
     #[test]
