@@ -289,12 +289,20 @@ fn common_pre(needed: &[&[PropId]]) -> Vec<PropId> {
     common
 }
 
-/// The disjunctions to be counted: those of which no fact is a landmark by itself, and of those that
-/// share a fact the smallest. Others would say the same thing twice: each would be to come, and
-/// needed again, with the one, and the count would follow what is said most often.
+/// The disjunctions to be counted: those that say more than a single fact that comes just before the
+/// same landmark, and of those that share a fact the smallest. Others would say the same thing twice:
+/// each would be to come, and needed again, with the one, and the count would follow what is said
+/// most often.
 fn apart(facts: &[Fact]) -> BTreeSet<Vec<PropId>> {
-    let mut taken: BTreeSet<PropId> = facts.iter().map(|fact| fact.prop).collect();
-    let mut candidates: Vec<&Vec<PropId>> = facts.iter().flat_map(|f| &f.disjunctions).collect();
+    let mut taken: BTreeSet<PropId> = BTreeSet::new();
+    let mut candidates: Vec<&Vec<PropId>> = Vec::new();
+    for fact in facts {
+        let says_more = |disjunction: &&Vec<PropId>| {
+            let mut facts = disjunction.iter();
+            facts.all(|prop| !fact.common_pre.contains(prop))
+        };
+        candidates.extend(fact.disjunctions.iter().filter(says_more));
+    }
     candidates.sort_by_key(|disjunction| (disjunction.len(), *disjunction));
     candidates.dedup();
     let mut apart = BTreeSet::new();
@@ -427,23 +435,23 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_disjunction_does_not_say_again_what_a_landmark_says() {
-        let fact = |prop: u32, disjunctions: &[&[u32]]| Fact {
-            disjunctions: disjunctions
-                .iter()
-                .map(|facts| facts.iter().map(|&fact| PropId(fact)).collect())
-                .collect(),
+    fn a_disjunction_does_not_say_again_what_is_said() {
+        let props = |facts: &[u32]| -> Vec<PropId> { facts.iter().copied().map(PropId).collect() };
+        let fact = |prop: u32, common_pre: &[u32], disjunctions: &[&[u32]]| Fact {
+            common_pre: props(common_pre),
+            disjunctions: disjunctions.iter().map(|facts| props(facts)).collect(),
             ..Fact::alone(PropId(prop))
         };
         let facts = [
-            fact(0, &[&[0, 5], &[3, 4, 6], &[2, 3]]),
-            fact(1, &[&[2, 3], &[7, 8], &[8, 9]]),
+            // 5 is needed by itself.
+            fact(0, &[5], &[&[1, 5], &[3, 4, 6], &[2, 3]]),
+            fact(1, &[], &[&[2, 3], &[0, 8], &[8, 9]]),
         ];
-        let sets = [[2, 3], [7, 8]].map(|set| set.map(PropId).to_vec());
+        let expected = [[2, 3], [0, 8]].map(|set| props(&set));
         assert_eq!(
             apart(&facts),
-            BTreeSet::from(sets),
-            "the smallest of those that overlap"
+            BTreeSet::from(expected),
+            "of those that overlap the smallest, then the first"
         );
     }
 
