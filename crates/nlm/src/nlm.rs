@@ -124,12 +124,6 @@ struct Ways {
     tuples: TupleIndices,
 }
 
-impl Ways {
-    fn bytes(&self) -> usize {
-        self.values_by_class.bytes() + self.gradients_by_class.bytes()
-    }
-}
-
 impl Workspace {
     /// Room for `threads` threads (at least one). The number never changes a
     /// result, only who computes it.
@@ -137,11 +131,6 @@ impl Workspace {
         let mut ways = Vec::new();
         ways.resize_with(threads.max(1), Ways::default);
         Self { ways }
-    }
-
-    /// Bytes held by the tensors of the busiest thread.
-    pub fn bytes_per_thread(&self) -> usize {
-        self.ways.iter().map(Ways::bytes).max().unwrap_or(0)
     }
 }
 

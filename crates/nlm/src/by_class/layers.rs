@@ -80,18 +80,6 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    pub(super) fn bytes(&self) -> usize {
-        let several = [&self.own, &self.red].into_iter().chain(&self.outputs);
-        let several = several.flatten().chain([&self.expanded, &self.pairs]);
-        several.chain(&self.best).map(Buffer::bytes).sum::<usize>()
-            + (self.members.capacity() + self.orbit_classes.capacity()) * 4
-            + self.inputs.bytes()
-            + self.classes.bytes()
-            + self.orbits.bytes()
-            + self.sparse.bytes()
-            + self.tables.bytes()
-    }
-
     /// Makes room for the tensors over rows.
     pub(super) fn reserve(&mut self, network: &Network<'_>, index: &Index) {
         let plan = network.plan;

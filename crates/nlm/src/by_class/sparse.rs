@@ -163,15 +163,6 @@ pub(crate) struct Sparse {
 }
 
 impl Sparse {
-    pub(crate) fn bytes(&self) -> usize {
-        (self.pairs.capacity() + self.far.capacity()) * size_of::<NearPair>()
-            + (self.neighbours.capacity() + self.far_objects.capacity()) * size_of::<Neighbour>()
-            + (self.far_of_pair.capacity() + self.far_classes.capacity()) * 8
-            + (self.ordered.capacity() + self.related.capacity()) * 4
-            + self.uncommon.capacity() * 8
-            + self.far_values.bytes()
-    }
-
     /// Whether there are objects enough, and so few pairs not of the common class, that going
     /// through neighbours is quicker than orbit by orbit.
     pub(super) fn suits(&mut self, classes: &Classes, index: &Index) -> bool {

@@ -40,10 +40,6 @@ pub(crate) struct ValuesByClass {
 }
 
 impl ValuesByClass {
-    pub(crate) fn bytes(&self) -> usize {
-        self.layers.bytes()
-    }
-
     /// The value of each structure; all have equally many objects. `generation` tells the weights
     /// from all others.
     pub(crate) fn evaluate(
@@ -80,7 +76,7 @@ mod tests {
     use crate::random::SplitMix64;
     use crate::reference::Reference;
     use crate::small_cases::{close, levels};
-    use crate::{Nlm, NlmConfig, Quantifiers, Simd};
+    use crate::{Nlm, NlmConfig, Quantifiers};
 
     impl ValuesByClass {
         /// With plenty of room and with none, orbits and neighbours.
@@ -219,18 +215,5 @@ mod tests {
                 assert_eq!(way.layers.sparse.at_work, sparse);
             }
         }
-    }
-
-    #[test]
-    fn two_hundred_and_fifty_objects_stay_under_a_gibibyte() {
-        let nlm = Nlm::new(network(vec![2, 6, 2], 6)).unwrap();
-        let prepared = nlm.prepare(&nlm.init(3), Simd::best());
-        let mut structure = Structure::new(250);
-        for x in 0..250 {
-            structure.insert(0, &[x, (x * x + 1) % 250]);
-        }
-        let mut way = ValuesByClass::default();
-        assert!(prepared.value(&mut way, &structure).is_finite());
-        assert!(way.bytes() < 1 << 30, "{} bytes", way.bytes());
     }
 }

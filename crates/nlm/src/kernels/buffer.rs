@@ -79,9 +79,4 @@ impl Buffer {
     pub(crate) fn fill(&mut self, from: usize, len: usize, x: f32) {
         self.as_mut_slice()[from..from + len].fill(x);
     }
-
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        self.data.capacity() * 4
-    }
 }
