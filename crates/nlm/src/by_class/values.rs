@@ -14,25 +14,10 @@ fn group_of(objects: usize) -> usize {
     (tuning::PAIRS_AT_ONCE / pairs).clamp(1, tuning::STRUCTURES_AT_ONCE)
 }
 
-/// How many classes tables hold before they start afresh.
-struct Room {
-    pairs: usize,
-    /// Times features.
-    orbits: usize,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            pairs: tuning::PAIR_ROOM,
-            orbits: tuning::ORBIT_ROOM,
-        }
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct ValuesByClass {
-    room: Room,
+    /// Tables start afresh for every group, for tests.
+    no_room: bool,
     indices: Indices,
     /// The weights that classes and tables belong to; none have the number 0.
     generation: u64,
@@ -56,8 +41,9 @@ impl ValuesByClass {
         self.layers.reserve(network, &index);
         for (group, values) in structures.chunks(size).zip(values.chunks_mut(size)) {
             let classes = &self.layers.classes;
-            let many = classes.pairs() > self.room.pairs
-                || classes.orbits.len() * plan.features > self.room.orbits;
+            let many = classes.pairs() > tuning::PAIR_ROOM
+                || classes.orbits.len() * plan.features > tuning::ORBIT_ROOM
+                || self.no_room;
             if self.generation != generation || many {
                 self.generation = generation;
                 self.layers.restart();
@@ -82,10 +68,7 @@ mod tests {
         /// With plenty of room and with none, orbits and neighbours.
         pub(crate) fn for_tests() -> [Self; 3] {
             let [plain, mut little, mut sparse] = std::array::from_fn(|_| Self::default());
-            little.room = Room {
-                pairs: 3,
-                orbits: 40,
-            };
+            little.no_room = true;
             sparse.layers.sparse.always = true;
             [plain, little, sparse]
         }

@@ -98,6 +98,19 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
     }
 }
 
+/// Runs a tile for every `i` from 0 on, as long as there are so many left of `n`: tiles of the
+/// first size, where it is for these registers, then of the next.
+macro_rules! tiles {
+    ($i:ident of $n:expr; $($size:literal if $wanted:expr => $tile:expr),+ $(,)?) => {{
+        let mut $i = 0;
+        $(while $wanted && $n - $i >= $size {
+            $tile;
+            $i += $size;
+        })+
+    }};
+}
+pub(super) use tiles;
+
 /// Work that can run at any level.
 ///
 /// # Safety

@@ -30,6 +30,15 @@ fn fits(len: usize, stride: usize, rows: usize, columns: usize) -> bool {
 }
 
 impl<const WRITE: bool> View<'_, WRITE> {
+    const fn at(at: *const f32, len: usize, stride: usize) -> Self {
+        Self {
+            at,
+            len,
+            stride,
+            of: PhantomData,
+        }
+    }
+
     /// The same rows without what comes before this column; of no rows, nothing.
     #[inline(always)]
     pub(crate) fn from(mut self, column: usize) -> Self {
@@ -68,13 +77,7 @@ impl<'a> Rows<'a> {
     pub(crate) const NONE: Self = Self::new(&[], 0);
 
     pub(crate) const fn new(data: &'a [f32], stride: usize) -> Self {
-        let (at, len, of) = (data.as_ptr(), data.len(), PhantomData);
-        Self {
-            at,
-            len,
-            stride,
-            of,
-        }
+        Self::at(data.as_ptr(), data.len(), stride)
     }
 
     /// Where a row begins, if there is one.
@@ -86,30 +89,13 @@ impl<'a> Rows<'a> {
 
 impl<'a> RowsMut<'a> {
     pub(crate) fn new(data: &'a mut [f32], stride: usize) -> Self {
-        let (at, len, of) = (data.as_mut_ptr().cast_const(), data.len(), PhantomData);
-        Self {
-            at,
-            len,
-            stride,
-            of,
-        }
+        Self::at(data.as_mut_ptr(), data.len(), stride)
     }
 
     /// The same rows, to be read.
     #[inline(always)]
     pub(crate) fn read(self) -> Rows<'a> {
-        let Self {
-            at,
-            len,
-            stride,
-            of,
-        } = self;
-        Rows {
-            at,
-            len,
-            stride,
-            of,
-        }
+        Rows::at(self.at, self.len, self.stride)
     }
 
     /// Where a row begins, if there is one.
