@@ -254,14 +254,14 @@ impl GradientsByClass {
                     copy_blocks(&from[column..column + features], to);
                 }
             }
-            None => self.d_output.fill(0, rows * features, 0.0),
+            None => self.d_output.as_mut_slice()[..rows * features].fill(0.0),
         }
         if layer + 1 == plan.layers.len() {
             // One row a structure, or one for each of its objects.
             let per = index.rows(n);
             for (i, &d) in d_values.iter().enumerate() {
                 for row in i * per..(i + 1) * per {
-                    self.d_output.set(row * features, d);
+                    self.d_output.as_mut_slice()[row * features] = d;
                 }
             }
         }
