@@ -404,6 +404,36 @@ mod tests {
         assert_eq!(summed.layer_arities(), [3, 3, 2, 1, 1]);
     }
 
+    /// The order of the weights in models on file.
+    #[test]
+    fn compose_reads_the_arity_below_its_own_and_the_one_above() {
+        use Operation::{AsItIs, Exists, Expand, Forall};
+        let config = NlmConfig {
+            input_channels: vec![2, 6, 1],
+            features: 8,
+            ..NlmConfig::default()
+        };
+        let (input, first) = (Source::Input, Source::Layer(0));
+        let parts = layer_shapes(&config)[1].parts(1, Quantifiers::ExistsForall);
+        let parts = parts.iter();
+        let parts = parts.map(|p| (p.operation, p.source, p.arity, p.channels.clone()));
+        assert_eq!(
+            parts.collect::<Vec<_>>(),
+            [
+                (Expand, input, 0, 0..2),
+                (Expand, first, 0, 2..10),
+                (AsItIs, input, 1, 10..16),
+                (AsItIs, first, 1, 16..24),
+                (Exists, input, 2, 24..25),
+                (Exists, first, 2, 25..33),
+                (Forall, input, 2, 33..34),
+                (Forall, first, 2, 34..42),
+            ]
+        );
+        let nullary = layer_shapes(&config)[0].parts(0, Quantifiers::Exists);
+        assert_eq!(nullary.last().unwrap().channels, 2..8);
+    }
+
     #[test]
     fn a_sum_over_objects_needs_an_axis_for_them() {
         let config = NlmConfig {
