@@ -10,7 +10,7 @@
 //! is; of expand(z/n-1) where t∘π without its last object is. Nothing is shared between tuples that
 //! look alike, so it is slower than by class. One structure at a time.
 
-use crate::config::Source;
+use crate::config::{Operation, Part, Source};
 use crate::kernels::Level;
 use crate::kernels::product::{multiply_add, multiply_transposed_add, transposed_multiply_add};
 use crate::kernels::rows::Sigmoids;
@@ -21,7 +21,6 @@ use crate::plan::BLOCK;
 use crate::structure::Structure;
 use crate::tuning::INDICES;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The tuples of one arity that can matter, in lexicographic order, one a row.
@@ -128,14 +127,19 @@ struct Array {
     d: [Vec<f32>; 3],
 }
 
-/// What a compose operation reads: of an array, z itself, its maxima or its minima; whether of the
-/// tuple without its last object; and which of its channels these are.
-struct Read {
-    source: usize,
-    arity: usize,
-    part: usize,
-    expand: bool,
-    channels: Range<usize>,
+/// What a compose operation reads of the array of a part: of which source, z itself, its maxima or
+/// its minima, and whether of the tuple without its last object.
+fn read(part: &Part) -> (usize, usize, bool) {
+    let source = match part.source {
+        Source::Input => 0,
+        Source::Layer(layer) => layer + 1,
+    };
+    match part.operation {
+        Operation::Expand => (source, 0, true),
+        Operation::AsItIs => (source, 0, false),
+        Operation::Exists => (source, 1, false),
+        Operation::Forall => (source, 2, false),
+    }
 }
 
 /// The arrays of one structure, `[source][arity]`: of the input, then of every layer.
@@ -221,32 +225,8 @@ impl<'a> ByTuple<'a> {
     }
 
     /// What a compose operation reads, in the order of its weights.
-    fn reads(&self, layer: usize, n: usize) -> Vec<Read> {
-        let below = n.checked_sub(1).map(|below| (below, 0, true));
-        let parts = [(n, 0, false), (n + 1, 1, false), (n + 1, 2, false)];
-        let parts = parts
-            .into_iter()
-            .take(2 + self.nlm.config().quantifiers.count() - 1);
-        let shape = &self.nlm.shapes()[layer];
-        let (mut reads, mut first) = (Vec::new(), 0);
-        for (arity, part, expand) in below.into_iter().chain(parts) {
-            for block in shape.reads.get(arity).map_or(&[][..], Vec::as_slice) {
-                let source = match block.source {
-                    Source::Input => 0,
-                    Source::Layer(layer) => layer + 1,
-                };
-                let channels = first..first + block.channels;
-                first = channels.end;
-                reads.push(Read {
-                    source,
-                    arity,
-                    part,
-                    expand,
-                    channels,
-                });
-            }
-        }
-        reads
+    fn parts(&self, layer: usize, n: usize) -> Vec<Part> {
+        self.nlm.shapes()[layer].parts(n, self.nlm.config().quantifiers)
     }
 
     /// Zeros for what all W_π give at every tuple without its last object, and at every tuple.
@@ -270,11 +250,12 @@ impl<'a> ByTuple<'a> {
         let bias = &self.parameters[self.nlm.layout().bias(layer, n)];
         let (features, width) = (bias.len(), bias.len() * factorial(n));
         let mut products = self.products(n, width);
-        for read in self.reads(layer, n) {
-            let x = &self.arrays[read.source][read.arity].of[read.part];
-            let y = &mut products[usize::from(!read.expand)];
-            let weights = &weights[read.channels.start * width..read.channels.end * width];
-            let shape = [y.len() / width, read.channels.len(), width];
+        for part in self.parts(layer, n) {
+            let (source, which, expand) = read(&part);
+            let x = &self.arrays[source][part.arity].of[which];
+            let y = &mut products[usize::from(!expand)];
+            let weights = &weights[part.channels.start * width..part.channels.end * width];
+            let shape = [y.len() / width, part.channels.len(), width];
             multiply_add(self.level.simd(), x, weights, y, shape);
         }
         let mut z = bias.repeat(self.tuples[n].rows);
@@ -339,15 +320,16 @@ impl<'a> ByTuple<'a> {
             }
         }
         let mut dw = vec![0.0; weights.len()];
-        for read in self.reads(layer, n) {
-            let array = &mut self.arrays[read.source][read.arity];
-            let dy = &d_products[usize::from(!read.expand)];
-            let of = read.channels.start * width..read.channels.end * width;
-            let (rows, channels) = (dy.len() / width, read.channels.len());
+        for part in self.parts(layer, n) {
+            let (source, which, expand) = read(&part);
+            let array = &mut self.arrays[source][part.arity];
+            let dy = &d_products[usize::from(!expand)];
+            let of = part.channels.start * width..part.channels.end * width;
+            let (rows, channels) = (dy.len() / width, part.channels.len());
             let dw = &mut dw[of.clone()];
-            transposed_multiply_add(simd, &array.of[read.part], dy, dw, [channels, rows, width]);
-            if read.source > 0 {
-                let dx = &mut array.d[read.part];
+            transposed_multiply_add(simd, &array.of[which], dy, dw, [channels, rows, width]);
+            if source > 0 {
+                let dx = &mut array.d[which];
                 multiply_transposed_add(simd, dy, &weights[of], dx, [rows, width, channels]);
             }
         }

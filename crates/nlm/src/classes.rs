@@ -165,12 +165,4 @@ impl Classes {
         to.clear();
         to.extend(own.map(|&row| of[row as usize / 2] * 2 + row % 2));
     }
-
-    pub(crate) fn bytes(&self) -> usize {
-        let keys = [&self.types, &self.pairs, &self.orbits];
-        let triples = [&self.marks, &self.patterns];
-        keys.map(Interner::bytes).iter().sum::<usize>()
-            + triples.map(Interner::bytes).iter().sum::<usize>()
-            + self.of_pairs.capacity() * 4
-    }
 }

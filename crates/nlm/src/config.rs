@@ -1,6 +1,7 @@
 //! The hyperparameters of a network and the shapes that follow from them.
 
 use std::fmt;
+use std::ops::Range;
 
 /// The largest `max_arity` (M) the kernels accept: 5! permutations are the
 /// last that fit a sensible weight matrix.
@@ -279,22 +280,59 @@ pub(crate) struct Block {
 }
 
 impl LayerShape {
-    /// Channels of z/n as this layer reads it; 0 where the arity is absent.
-    pub(crate) fn channels(&self, arity: usize) -> usize {
-        self.reads
-            .get(arity)
-            .map_or(0, |blocks| blocks.iter().map(|b| b.channels).sum())
+    /// What the compose operation at arity n concatenates: expand(z/n-1), z/n, reduce(z/n+1).
+    pub(crate) fn parts(&self, n: usize, quantifiers: Quantifiers) -> Vec<Part> {
+        use Operation::{AsItIs, Exists, Expand, Forall};
+        let operations = [
+            (Expand, n.checked_sub(1)),
+            (AsItIs, Some(n)),
+            (Exists, Some(n + 1)),
+            (Forall, Some(n + 1)),
+        ];
+        let (mut parts, mut first) = (Vec::new(), 0);
+        for (operation, arity) in operations.into_iter().take(2 + quantifiers.count()) {
+            let Some(arity) = arity else { continue };
+            for block in self.reads.get(arity).into_iter().flatten() {
+                let channels = first..first + block.channels;
+                first = channels.end;
+                parts.push(Part {
+                    operation,
+                    source: block.source,
+                    arity,
+                    channels,
+                });
+            }
+        }
+        parts
     }
 
-    /// C of the compose operation at `arity`: expand, own, reduce.
+    /// C of the compose operation at `arity`.
     pub(crate) fn compose_channels(&self, arity: usize, quantifiers: Quantifiers) -> usize {
-        let expand = if arity > 0 {
-            self.channels(arity - 1)
-        } else {
-            0
-        };
-        expand + self.channels(arity) + quantifiers.count() * self.channels(arity + 1)
+        let parts = self.parts(arity, quantifiers);
+        parts.last().map_or(0, |part| part.channels.end)
     }
+}
+
+/// What is done to an array to read it at arity n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Copies along a new last axis.
+    Expand,
+    AsItIs,
+    /// The maximum over the last axis.
+    Exists,
+    /// The minimum over the last axis.
+    Forall,
+}
+
+/// One part of what a compose operation concatenates: some array z/`arity`, and which channels of
+/// the concatenation these are.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) operation: Operation,
+    pub(crate) source: Source,
+    pub(crate) arity: usize,
+    pub(crate) channels: Range<usize>,
 }
 
 /// The shapes of every layer of a checked configuration.
@@ -364,6 +402,36 @@ mod tests {
             ..config(5)
         };
         assert_eq!(summed.layer_arities(), [3, 3, 2, 1, 1]);
+    }
+
+    /// The order of the weights in models on file.
+    #[test]
+    fn compose_reads_the_arity_below_its_own_and_the_one_above() {
+        use Operation::{AsItIs, Exists, Expand, Forall};
+        let config = NlmConfig {
+            input_channels: vec![2, 6, 1],
+            features: 8,
+            ..NlmConfig::default()
+        };
+        let (input, first) = (Source::Input, Source::Layer(0));
+        let parts = layer_shapes(&config)[1].parts(1, Quantifiers::ExistsForall);
+        let parts = parts.iter();
+        let parts = parts.map(|p| (p.operation, p.source, p.arity, p.channels.clone()));
+        assert_eq!(
+            parts.collect::<Vec<_>>(),
+            [
+                (Expand, input, 0, 0..2),
+                (Expand, first, 0, 2..10),
+                (AsItIs, input, 1, 10..16),
+                (AsItIs, first, 1, 16..24),
+                (Exists, input, 2, 24..25),
+                (Exists, first, 2, 25..33),
+                (Forall, input, 2, 33..34),
+                (Forall, first, 2, 34..42),
+            ]
+        );
+        let nullary = layer_shapes(&config)[0].parts(0, Quantifiers::Exists);
+        assert_eq!(nullary.last().unwrap().channels, 2..8);
     }
 
     #[test]

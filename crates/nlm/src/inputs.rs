@@ -271,10 +271,6 @@ impl Inputs {
             }
         }
     }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.pairs.capacity() * 16 + self.touched.capacity() * 12
-    }
 }
 
 /// Sorts, and makes one of those with the same key.

@@ -105,12 +105,6 @@ impl<K: Key> Interner<K> {
         }
         at
     }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.places.capacity() * size_of::<(K, u32)>()
-            + self.taken.capacity() * 4
-            + self.keys.capacity() * size_of::<K>()
-    }
 }
 
 #[cfg(test)]

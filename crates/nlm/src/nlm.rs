@@ -124,12 +124,6 @@ struct Ways {
     tuples: TupleIndices,
 }
 
-impl Ways {
-    fn bytes(&self) -> usize {
-        self.values_by_class.bytes() + self.gradients_by_class.bytes()
-    }
-}
-
 impl Workspace {
     /// Room for `threads` threads (at least one). The number never changes a
     /// result, only who computes it.
@@ -137,11 +131,6 @@ impl Workspace {
         let mut ways = Vec::new();
         ways.resize_with(threads.max(1), Ways::default);
         Self { ways }
-    }
-
-    /// Bytes held by the tensors of the busiest thread.
-    pub fn bytes_per_thread(&self) -> usize {
-        self.ways.iter().map(Ways::bytes).max().unwrap_or(0)
     }
 }
 
@@ -178,14 +167,6 @@ pub enum Way {
     ByTuple,
 }
 
-/// The structures of a batch, quotients where there are twins, in groups of one
-/// object count.
-struct Groups<'a> {
-    structures: Vec<Cow<'a, Structure>>,
-    /// Positions in the batch.
-    groups: Vec<Vec<usize>>,
-}
-
 impl Prepared {
     /// The network these weights belong to.
     pub fn nlm(&self) -> &Nlm {
@@ -213,31 +194,42 @@ impl Prepared {
         self
     }
 
-    fn groups<'a>(&self, batch: &[&'a Structure], twins: bool, size: usize) -> Groups<'a> {
+    /// Runs `work(ways, members, structures)` on groups of so many structures of one object count,
+    /// quotients where there are twins; `members` are their positions in the batch. Gives the
+    /// values of the batch, and what else came of each group, in order.
+    fn in_groups<R: Send>(
+        &self,
+        (batch, twins, size): (&[&Structure], bool, usize),
+        workspace: &mut Workspace,
+        work: impl Fn(&mut Ways, &[usize], &[&Structure]) -> (Vec<f32>, R) + Sync,
+    ) -> (Vec<f32>, Vec<R>) {
         let config = self.nlm.config();
-        let structures: Vec<Cow<'a, Structure>> = batch
+        let quotient = |s: &Structure| twins::quotient(s, config.distinct, config.max_arity);
+        let structures: Vec<Cow<'_, Structure>> = batch
             .iter()
-            .map(|s| {
-                let quotient = twins
-                    .then(|| twins::quotient(s, config.distinct, config.max_arity))
-                    .flatten();
-                quotient.map_or(Cow::Borrowed(*s), Cow::Owned)
+            .map(|&s| {
+                let quotient = twins.then(|| quotient(s)).flatten();
+                quotient.map_or(Cow::Borrowed(s), Cow::Owned)
             })
             .collect();
+        let objects = |i: &usize| structures[*i].objects();
         let mut order: Vec<usize> = (0..batch.len()).collect();
-        order.sort_by_key(|&i| structures[i].objects());
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for i in order {
-            match groups.last_mut() {
-                Some(g)
-                    if g.len() < size && structures[g[0]].objects() == structures[i].objects() =>
-                {
-                    g.push(i);
-                }
-                _ => groups.push(vec![i]),
+        order.sort_by_key(objects);
+        let alike = order.chunk_by(|i, j| objects(i) == objects(j));
+        let groups: Vec<&[usize]> = alike.flat_map(|alike| alike.chunks(size)).collect();
+        let results = in_parallel(&mut workspace.ways, groups.len(), |ways, g| {
+            let of = groups[g].iter().map(|&i| &*structures[i]);
+            work(ways, groups[g], &of.collect::<Vec<_>>())
+        });
+        let mut values = vec![0.0; batch.len()];
+        let mut others = Vec::new();
+        for (group, (of_group, other)) in groups.iter().zip(results) {
+            for (&i, v) in group.iter().zip(of_group) {
+                values[i] = v;
             }
+            others.push(other);
         }
-        Groups { structures, groups }
+        (values, others)
     }
 
     fn by_tuple(&self, ways: &mut Ways, structure: &Structure) -> ByTuple<'_> {
@@ -258,16 +250,6 @@ impl Prepared {
             transposed: &[],
             level: self.level,
         })
-    }
-
-    fn run_group(&self, ways: &mut Ways, structures: &[&Structure], values: &mut [f32]) {
-        if let Some(network) = self.by_class() {
-            let way = &mut ways.values_by_class;
-            return way.evaluate(&network, self.generation, structures, values);
-        }
-        for (structure, value) in structures.iter().zip(values) {
-            *value = self.by_tuple(ways, structure).value();
-        }
     }
 
     /// The value of one structure by class.
@@ -293,20 +275,16 @@ impl Prepared {
         check_batch(batch, &self.nlm.config().input_channels)?;
         // A sum needs every object, not one of those that look alike.
         let twins = self.twins && self.nlm.config().readout == Readout::Nullary;
-        let all = self.groups(batch, twins, STRUCTURES_AT_ONCE);
-        let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
-            let structures: Vec<&Structure> =
-                all.groups[g].iter().map(|&i| &*all.structures[i]).collect();
-            let mut values = vec![0.0; structures.len()];
-            self.run_group(ways, &structures, &mut values);
-            values
-        });
-        let mut values = vec![0.0; batch.len()];
-        for (g, result) in all.groups.iter().zip(results) {
-            for (&i, v) in g.iter().zip(result) {
-                values[i] = v;
+        let batch = (batch, twins, STRUCTURES_AT_ONCE);
+        let (values, _) = self.in_groups(batch, workspace, |ways, _, structures| {
+            if let Some(network) = self.by_class() {
+                let (way, mut values) = (&mut ways.values_by_class, vec![0.0; structures.len()]);
+                way.evaluate(&network, self.generation, structures, &mut values);
+                return (values, ());
             }
-        }
+            let values = structures.iter().map(|s| self.by_tuple(ways, s).value());
+            (values.collect(), ())
+        });
         Ok(values)
     }
 
@@ -341,40 +319,32 @@ impl Prepared {
             (Some(_), Some(first)) => Shape::group(first.objects()),
             _ => STRUCTURES_AT_ONCE,
         };
-        let all = self.groups(batch, false, size);
         gradient.fill(0.0);
-        if let (Some(network), 1) = (by_class, all.groups.len()) {
+        if let (Some(network), true) = (by_class, batch.len() <= size && !batch.is_empty()) {
             // One group needs no sum of its own.
             let way = &mut workspace.ways[0].gradients_by_class;
             return Ok(way.run(&network, batch, d_value, gradient));
         }
-        let results = in_parallel(&mut workspace.ways, all.groups.len(), |ways, g| {
-            let members = &all.groups[g];
-            let structures: Vec<&Structure> =
-                members.iter().map(|&i| &*all.structures[i]).collect();
-            let mut partial = vec![0.0; gradient.len()];
+        let len = gradient.len();
+        let batch = (batch, false, size);
+        let (values, partial) = self.in_groups(batch, workspace, |ways, members, structures| {
+            let mut partial = vec![0.0; len];
             if let Some(network) = by_class {
                 let d_value = |i: usize, v| d_value(members[i], v);
                 let way = &mut ways.gradients_by_class;
-                let values = way.run(&network, &structures, d_value, &mut partial);
+                let values = way.run(&network, structures, d_value, &mut partial);
                 return (values, partial);
             }
-            let of = members.iter().zip(&structures);
-            let values: Vec<f32> = of
-                .map(|(&i, structure)| {
-                    let run = self.by_tuple(ways, structure);
-                    let value = run.value();
-                    run.backward(d_value(i, value), &mut partial);
-                    value
-                })
-                .collect();
-            (values, partial)
+            let of = members.iter().zip(structures);
+            let values = of.map(|(&i, structure)| {
+                let run = self.by_tuple(ways, structure);
+                let value = run.value();
+                run.backward(d_value(i, value), &mut partial);
+                value
+            });
+            (values.collect(), partial)
         });
-        let mut values = vec![0.0; batch.len()];
-        for (g, (group_values, partial)) in all.groups.iter().zip(results) {
-            for (&i, v) in g.iter().zip(group_values) {
-                values[i] = v;
-            }
+        for partial in partial {
             for (sum, d) in gradient.iter_mut().zip(partial) {
                 *sum += d;
             }

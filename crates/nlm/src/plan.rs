@@ -7,7 +7,7 @@
 //! expand(z/n-1) becomes a map at arity n-1 (`expand`) whose result is
 //! broadcast.
 
-use crate::config::{LayerShape, NlmConfig, Source};
+use crate::config::{LayerShape, NlmConfig, Operation, Part, Source};
 use crate::params::{ParamLayout, factorial, permutations};
 use std::ops::Range;
 
@@ -130,11 +130,9 @@ impl Columns {
     }
 
     fn find(&self, source: Source) -> (usize, usize) {
-        let &(_, start, width) = self
-            .starts
-            .iter()
-            .find(|s| s.0 == source)
-            .expect("a source a layer reads has columns");
+        let mut all = self.starts.iter();
+        let found = all.find(|s| s.0 == source);
+        let &(_, start, width) = found.expect("a source a layer reads has columns");
         (start, width)
     }
 }
@@ -183,7 +181,8 @@ impl Plan {
                 (0..=shape.out_arity)
                     .map(|arity| {
                         let builder = MapBuilder {
-                            shape,
+                            parts: shape.parts(arity, config.quantifiers),
+                            features: shape.features,
                             arity,
                             per_copy: shape.compose_channels(arity, config.quantifiers),
                             weight: layout.weight(layer, arity).start,
@@ -191,8 +190,8 @@ impl Plan {
                         let source = Source::Layer(layer);
                         ComposePlan {
                             expand: builder.expand(&own),
-                            own: builder.own(&own),
-                            red: builder.red(&red, quantifiers),
+                            own: builder.of([Operation::AsItIs; 2], &own[arity]),
+                            red: builder.of([Operation::Exists, Operation::Forall], &red[arity]),
                             bias: layout.bias(layer, arity),
                             column: (!pure(layer, arity)).then(|| own[arity].start(source)),
                             red_column: is_reduced(layer, arity)
@@ -234,29 +233,29 @@ fn input_columns(channels: usize, arity: usize) -> usize {
     }
 }
 
-struct MapBuilder<'a> {
-    shape: &'a LayerShape,
+struct MapBuilder {
+    parts: Vec<Part>,
+    features: usize,
     arity: usize,
     /// C: rows of the weight matrix a permuted copy takes.
     per_copy: usize,
     weight: usize,
 }
 
-impl MapBuilder<'_> {
-    /// The channels of z/`arity` as this layer reads them, `row` counting from `row`.
-    fn channels(&self, arity: usize, mut row: usize, columns: &[Columns]) -> Vec<Channel> {
-        let mut all = Vec::new();
-        for block in self.shape.reads.get(arity).map_or(&[][..], Vec::as_slice) {
-            if block.channels > 0 {
-                let start = columns[arity].start(block.source);
-                all.extend((0..block.channels).map(|i| Channel {
-                    row: row + i,
-                    column: start + i,
-                }));
+impl MapBuilder {
+    /// The channels of the parts with these operations.
+    fn channels(&self, operations: [Operation; 2], columns: &Columns) -> Vec<Channel> {
+        let parts = self.parts.iter();
+        let parts = parts.filter(|p| operations.contains(&p.operation) && !p.channels.is_empty());
+        let channels = parts.flat_map(|part| {
+            let (mut start, width) = columns.find(part.source);
+            if part.operation == Operation::Forall {
+                start += width / 2;
             }
-            row += block.channels;
-        }
-        all
+            let places = part.channels.clone().zip(start..);
+            places.map(|(row, column)| Channel { row, column })
+        });
+        channels.collect()
     }
 
     fn first_learned(columns: &Columns) -> usize {
@@ -283,7 +282,7 @@ impl MapBuilder<'_> {
         } else {
             learned_from + padded(last + 1 - learned_from)
         };
-        let (width, features) = (end - start, self.shape.features);
+        let (width, features) = (end - start, self.features);
         let mut blocks = vec![ParamBlock::default(); factorial(arity) * width * outputs / BLOCK];
         for copy in 0..factorial(self.arity) {
             let (permutation, first_output) = target(copy);
@@ -309,53 +308,26 @@ impl MapBuilder<'_> {
 
     fn expand(&self, own: &[Columns]) -> Option<MapPlan> {
         let n = self.arity.checked_sub(1)?;
-        let channels = self.channels(n, 0, own);
-        let width = padded(self.shape.features);
+        let channels = self.channels([Operation::Expand; 2], &own[n]);
+        let width = padded(self.features);
         let smaller = permutations(n);
         let copies = permutations(self.arity);
         self.map(&channels, &own[n], n, self.arity * width, |copy| {
             // The copy reads positions p[0..n]; p[n] is the one it leaves out.
             let p = &copies[copy];
             let left_out = p[n];
-            let rest: Vec<usize> = p[..n]
-                .iter()
-                .map(|&i| if i > left_out { i - 1 } else { i })
-                .collect();
+            let rest = p[..n].iter();
+            let rest: Vec<usize> = rest.map(|&i| i - usize::from(i > left_out)).collect();
             let order = smaller.iter().position(|s| *s == rest);
             (order.expect("a permutation of the rest"), left_out * width)
         })
     }
 
-    fn own(&self, own: &[Columns]) -> Option<MapPlan> {
-        let n = self.arity;
-        let row = if n > 0 { self.shape.channels(n - 1) } else { 0 };
-        let channels = self.channels(n, row, own);
-        self.map(&channels, &own[n], n, padded(self.shape.features), |copy| {
-            (copy, 0)
-        })
-    }
-
-    fn red(&self, red: &[Columns], quantifiers: usize) -> Option<MapPlan> {
-        let n = self.arity;
-        let before = if n > 0 { self.shape.channels(n - 1) } else { 0 };
-        let reduced = self.shape.channels(n + 1);
-        let mut row = before + self.shape.channels(n);
-        let mut channels = Vec::new();
-        for block in self.shape.reads.get(n + 1).map_or(&[][..], Vec::as_slice) {
-            if block.channels > 0 {
-                let (start, width) = red[n].find(block.source);
-                for quantifier in 0..quantifiers {
-                    channels.extend((0..block.channels).map(|i| Channel {
-                        row: row + quantifier * reduced + i,
-                        column: start + quantifier * (width / quantifiers) + i,
-                    }));
-                }
-            }
-            row += block.channels;
-        }
-        self.map(&channels, &red[n], n, padded(self.shape.features), |copy| {
-            (copy, 0)
-        })
+    /// The map of parts with these operations, over tuples of the arity of compose.
+    fn of(&self, operations: [Operation; 2], columns: &Columns) -> Option<MapPlan> {
+        let channels = self.channels(operations, columns);
+        let outputs = padded(self.features);
+        self.map(&channels, columns, self.arity, outputs, |copy| (copy, 0))
     }
 }
 

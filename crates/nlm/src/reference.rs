@@ -2,7 +2,7 @@
 //! permute, concatenate, one linear map, sigmoid. Slow and obviously right; the
 //! fast kernels are tested against it.
 
-use crate::config::Source;
+use crate::config::{Operation, Part, Source};
 use crate::nlm::Nlm;
 use crate::params::permutations;
 use crate::structure::Structure;
@@ -47,29 +47,6 @@ fn index(t: impl Iterator<Item = usize>, objects: usize) -> usize {
 
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
-}
-
-/// What is done to an array to read it at arity n.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    /// Copies along a new last axis.
-    Expand,
-    AsItIs,
-    /// The maximum over the last axis.
-    Exists,
-    /// The minimum over the last axis.
-    Forall,
-}
-
-/// One part of what a compose operation concatenates: some array z/`arity`, and where its channels
-/// begin in the concatenation.
-#[derive(Clone, Copy)]
-struct Part {
-    operation: Operation,
-    source: Source,
-    arity: usize,
-    first: usize,
-    channels: usize,
 }
 
 /// What the backward pass needs of one compose operation.
@@ -146,34 +123,6 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// concat(expand(z/n-1), z/n, reduce(z/n+1)).
-    fn parts(&self, layer: usize, n: usize) -> Vec<Part> {
-        use Operation::{AsItIs, Exists, Expand, Forall};
-        let operations = [
-            (Expand, n.checked_sub(1)),
-            (AsItIs, Some(n)),
-            (Exists, Some(n + 1)),
-            (Forall, Some(n + 1)),
-        ];
-        let quantifiers = self.nlm.config().quantifiers.count();
-        let (mut parts, mut first) = (Vec::new(), 0);
-        for (operation, arity) in operations.into_iter().take(2 + quantifiers) {
-            let Some(arity) = arity else { continue };
-            let blocks = self.nlm.shapes()[layer].reads.get(arity);
-            for block in blocks.into_iter().flatten() {
-                parts.push(Part {
-                    operation,
-                    source: block.source,
-                    arity,
-                    first,
-                    channels: block.channels,
-                });
-                first += block.channels;
-            }
-        }
-        parts
-    }
-
     /// The tuples of this arity that reduce into tuple t.
     fn members(&self, t: usize, arity: usize) -> impl Iterator<Item = usize> + Clone {
         let (objects, distinct) = (self.objects, self.nlm.config().distinct);
@@ -210,18 +159,19 @@ impl<'a> Reference<'a> {
     }
 
     fn compose(&self, layer: usize, arity: usize) -> Compose {
-        let parts = self.parts(layer, arity);
-        let channels = parts.iter().map(|part| part.channels).sum();
+        let (shape, quantifiers) = (&self.nlm.shapes()[layer], self.nlm.config().quantifiers);
+        let parts = shape.parts(arity, quantifiers);
+        let channels = shape.compose_channels(arity, quantifiers);
         let mut input = Array::zeros(arity, channels, self.objects);
         let tuples = self.objects.pow(arity as u32);
         for part in &parts {
             for t in 0..tuples {
-                for c in 0..part.channels {
-                    input.row_mut(t)[part.first + c] = self.read(part, t, c);
+                for (c, to) in part.channels.clone().enumerate() {
+                    input.row_mut(t)[to] = self.read(part, t, c);
                 }
             }
         }
-        let features = self.nlm.shapes()[layer].features;
+        let features = shape.features;
         let weight = &self.parameters[self.nlm.layout().weight(layer, arity)];
         let bias = &self.parameters[self.nlm.layout().bias(layer, arity)];
         let mut output = Array::zeros(arity, features, self.objects);
@@ -313,8 +263,8 @@ impl<'a> Reference<'a> {
         let z = self.source(part);
         let mut at_stake = 0.0;
         for t in 0..d_input.data.len() / d_input.channels {
-            for c in 0..part.channels {
-                let d = d_input.row(t)[part.first + c];
+            for (c, from) in part.channels.clone().enumerate() {
+                let d = d_input.row(t)[from];
                 match part.operation {
                     Operation::Expand => d_source.row_mut(t / self.objects)[c] += d,
                     Operation::AsItIs => d_source.row_mut(t)[c] += d,

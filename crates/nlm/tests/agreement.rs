@@ -30,19 +30,33 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
         .collect();
     let batch: Vec<&Structure> = structures.iter().collect();
     let d_values: Vec<f32> = batch.iter().map(|_| rng.unit()).collect();
-    let mut values = Vec::new();
-    let mut gradient = vec![0.0; exact.len()];
-    let mut at_stake = 0.0;
-    for (s, &d) in structures.iter().zip(&d_values) {
-        let run = Reference::forward(&nlm, &exact, s);
-        values.push(run.value());
-        let g = run.backward(f64::from(d));
-        at_stake += g.at_stake;
-        for (sum, g) in gradient.iter_mut().zip(&g.gradient) {
-            *sum += g;
+    let reference = |weights: &[f64]| {
+        let mut values = Vec::new();
+        let mut gradient = vec![0.0; weights.len()];
+        let mut at_stake = 0.0;
+        for (s, &d) in structures.iter().zip(&d_values) {
+            let run = Reference::forward(&nlm, weights, s);
+            values.push(run.value());
+            let g = run.backward(f64::from(d));
+            at_stake += g.at_stake;
+            for (sum, g) in gradient.iter_mut().zip(&g.gradient) {
+                *sum += g;
+            }
         }
-    }
+        (values, gradient, at_stake)
+    };
+    let (values, gradient, at_stake) = reference(&exact);
     let scale = norm(&gradient);
+    // Weights that differ by no more than f32 rounding: where unlike functions tie exactly, as they
+    // do with weights in halves, these come apart, and the gradient goes one way or the other. So it
+    // does in the kernels, which have sums and Fourier coefficients of weights.
+    let nearby: Vec<f64> = exact
+        .iter()
+        .map(|w| w * (1.0 + 1e-7 * f64::from(rng.unit())))
+        .collect();
+    let (moved_values, moved, _) = reference(&nearby);
+    let moved: Vec<f64> = moved.iter().zip(&gradient).map(|(m, g)| m - g).collect();
+    let undecided = at_stake > 1e-6 * scale || norm(&moved) > 1e-5 * scale + 1e-8;
     let mut workspace = Workspace::default();
     for simd in levels() {
         for twins in [false, true] {
@@ -54,14 +68,16 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
                 .unwrap();
             let evaluated = prepared.evaluate(&batch, &mut workspace).unwrap();
             for got in [&trained, &evaluated] {
-                for (v, r) in got.iter().zip(&values) {
+                for ((v, r), moved) in got.iter().zip(&values).zip(&moved_values) {
                     let error = (f64::from(*v) - r).abs();
-                    assert!(error <= 1e-5 * r.abs().max(1.0), "{v} for {r}: {what}");
+                    // With weights of 30 and more, what f32 rounds off grows from layer to layer.
+                    let most = 1e-5 * r.abs().max(1.0) + 10.0 * (moved - r).abs();
+                    assert!(error <= most, "{v} for {r}: {what}");
                     tally.values += 1;
                 }
             }
             // A maximum that f32 cannot decide may rightly go either way.
-            if at_stake > 1e-6 * scale {
+            if undecided {
                 tally.undecided += 1;
                 continue;
             }
@@ -82,14 +98,16 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
 
 #[test]
 fn fast_equals_reference_up_to_arity_three() {
-    let mut rng = Rng(1);
     let mut tally = Tally::default();
-    for case in 0..400 {
-        compare(&mut rng, case % 4, 6, &mut tally);
+    for seed in [1, 100, 101, 102, 103, 104, 105] {
+        let mut rng = Rng(seed);
+        for case in 0..80 {
+            compare(&mut rng, case % 4, 6, &mut tally);
+        }
     }
     // Most cases must be decided, or the comparison says little.
     assert!(
-        tally.gradients > 3 * tally.undecided,
+        tally.gradients > 10 * tally.undecided,
         "{} {}",
         tally.gradients,
         tally.undecided

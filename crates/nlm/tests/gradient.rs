@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Rng, blocks, levels, random_config, random_parameters, random_structure};
+use common::{Rng, blocks, levels, random_config, random_parameters, random_structure, towers};
 use homing_nlm::reference::Reference;
-use homing_nlm::{Nlm, NlmConfig, Quantifiers, Simd, Structure, Way, Workspace};
+use homing_nlm::{Nlm, NlmConfig, Quantifiers, Structure, Way, Workspace};
 
 fn norm(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
@@ -12,30 +12,6 @@ fn norm(x: &[f64]) -> f64 {
 
 fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|v| v.to_bits()).collect()
-}
-
-/// Blocks in towers, now and in the goal: channels as `common::blocks` has them.
-fn towers(rng: &mut Rng, objects: usize) -> Structure {
-    let mut s = Structure::new(objects);
-    for goal in 0..2 {
-        if rng.chance(80) {
-            s.insert(goal, &[]);
-        }
-        let mut under = None;
-        for x in 0..objects {
-            if let Some(y) = under {
-                s.insert(goal, &[x, y]);
-            } else {
-                s.insert(goal * 3, &[x]);
-            }
-            let top = rng.chance(40) || x + 1 == objects;
-            if top {
-                s.insert(goal * 3 + 1, &[x]);
-            }
-            under = (!top).then_some(x);
-        }
-    }
-    s
 }
 
 /// What the reference says of a batch.
@@ -248,27 +224,4 @@ fn the_bits_of_a_gradient_follow_from_the_batch() {
             check(&nlm, &parameters, &batch[..8.min(count)]);
         }
     }
-}
-
-/// Memory grows with the number of classes.
-#[test]
-fn many_objects_need_little_memory() {
-    let nlm = Nlm::new(blocks(6, Quantifiers::ExistsForall)).unwrap();
-    let parameters = nlm.init(3);
-    let prepared = nlm.prepare(&parameters, Simd::best());
-    let structure = towers(&mut Rng(26), 100);
-    let mut workspace = Workspace::default();
-    let mut gradient = vec![0.0; parameters.len()];
-    let values = prepared
-        .backward(&[&structure], &mut workspace, |_, _| 1.0, &mut gradient)
-        .unwrap();
-    let evaluated = prepared.evaluate(&[&structure], &mut workspace).unwrap();
-    assert!((values[0] - evaluated[0]).abs() <= 1e-5 * values[0].abs().max(1.0));
-    assert!(gradient.iter().all(|g| g.is_finite()));
-    assert!(gradient.iter().any(|&g| g != 0.0));
-    assert!(
-        workspace.bytes_per_thread() < 256 << 20,
-        "{}",
-        workspace.bytes_per_thread()
-    );
 }

@@ -17,15 +17,15 @@ use crate::plan::{ComposePlan, MapPlan};
 use std::ops::Range;
 
 /// Rows of a map and the gradients that meet them. Of pairs, sums and differences count as one row.
-#[derive(Clone, Copy)]
 struct MapRows<'a> {
     /// Those whose gradient is not zero, of so many.
     active: &'a [u32],
     count: usize,
-    /// From the first column of the map on.
+    /// The column that rows begin with.
+    first: usize,
     x: Rows<'a>,
     dy: Rows<'a>,
-    /// From the first learned column of the map on, if any is.
+    /// Where the gradients of x go, if any is learned.
     dx: Option<RowsMut<'a>>,
 }
 
@@ -52,10 +52,10 @@ impl GradientsByClass {
         }
         for (layer, composes) in plan.layers.iter().enumerate().rev() {
             for n in 0..composes.len() {
-                match (layer, n) {
-                    (_, 3) => self.triples_gradient(network, index, layer, gradient),
-                    (0, 2) => self.first_pairs_gradient(network, index, gradient),
-                    _ => self.compose_gradient(network, index, [layer, n], d_values, gradient),
+                if n == 3 {
+                    self.triples_gradient(network, index, layer, gradient);
+                } else {
+                    self.compose_gradient(network, index, [layer, n], d_values, gradient);
                 }
             }
         }
@@ -69,113 +69,157 @@ impl GradientsByClass {
         }
     }
 
-    /// Backward through a compose operation over rows.
+    /// Backward through a compose operation over rows, or, of the first layer's pairs, over classes.
     fn compose_gradient(
         &mut self,
         network: &Network<'_>,
         index: &Index,
-        [layer, n]: [usize; 2],
+        at: [usize; 2],
         d_values: &[f32],
         gradient: &mut [f32],
     ) {
-        let (plan, level) = (network.plan, network.level);
-        let compose = &plan.layers[layer][n];
-        let rows = index.group_rows(n);
+        let (plan, level, [layer, n]) = (network.plan, network.level, at);
+        let (compose, transposed) = (&plan.layers[layer][n], &network.transposed[layer][n]);
         let outputs = network.weights[layer][n].bias.len();
-        self.output_gradient(network, index, [layer, n], d_values);
-        self.pre_gradient(network, index, [layer, n]);
+        let (rows, _) = self.layers.reduced(index, at);
+        self.output_gradient(network, index, at, d_values);
+        let below = self.pre_gradient(network, index, at);
         self.add_bias(compose, gradient);
-        let transposed = &network.transposed[layer][n];
+        let (count, width) = match n {
+            2 => (rows / 2, 2 * outputs),
+            _ => (rows, outputs),
+        };
         let mut active = std::mem::take(&mut self.active);
-        let width = if n == 2 { 2 * outputs } else { outputs };
-        let d = &self.d_output.as_slice()[..rows * outputs];
-        find_active(d, width, &mut active);
+        let d_output = std::mem::take(&mut self.d_output);
+        let dy = d_output.view(outputs);
+        find_active(&d_output.as_slice()[..rows * outputs], width, &mut active);
         if let Some(map) = &compose.own {
-            if n == 2 {
-                let d_output = std::mem::take(&mut self.d_output);
-                let dy = d_output.view(outputs);
-                self.pair_map_gradient(network, map, &transposed.own, &active, dy, gradient);
-                self.d_output = d_output;
+            let (columns, transposed) = (map.columns.clone(), &transposed.own);
+            if at == [0, 2] {
+                self.known_gradient(network, map, columns, transposed, dy, gradient);
+            } else if n == 2 {
+                self.pair_map_gradient(network, map, transposed, &active, dy, gradient);
             } else {
                 let stride = own_stride(network, n);
                 let rows = MapRows {
                     active: &active,
-                    count: rows,
-                    x: self.layers.own[n].view(stride).from(map.columns.start),
-                    dy: self.d_output.view(outputs),
-                    dx: Some(self.d_own[n].view_mut(stride).from(map.learned_from)),
+                    count,
+                    first: 0,
+                    x: self.layers.own[n].view(stride),
+                    dy,
+                    dx: Some(self.d_own[n].view_mut(stride)),
                 };
-                let (map, dw) = ((map, map.columns.clone()), &mut self.dw);
-                map_gradient(level, map, &transposed.own, &rows, dw, gradient);
+                map_gradient(
+                    level,
+                    (map, columns),
+                    transposed,
+                    &rows,
+                    &mut self.dw,
+                    gradient,
+                );
             }
         }
         if let Some(map) = &compose.red {
             let stride = plan.red_columns[n];
-            let rows = MapRows {
-                active: &active,
-                count: if n == 2 { rows / 2 } else { rows },
-                x: self.layers.red[n].view(stride).from(map.columns.start),
-                dy: self.d_output.view(outputs),
-                dx: Some(self.d_red[n].view_mut(stride).from(map.learned_from)),
-            };
-            let (map, dw) = ((map, map.columns.clone()), &mut self.dw);
-            map_gradient(level, map, &transposed.red, &rows, dw, gradient);
-        }
-        if let Some(map) = &compose.expand {
-            let count = index.group_rows(n - 1);
-            let d_expanded = &self.d_expanded.as_slice()[..count * map.outputs];
-            find_active(d_expanded, map.outputs, &mut active);
-            let stride = own_stride(network, n - 1);
+            let (mut x, mut dx) = (self.layers.red[n].view(stride), None);
+            if at == [0, 2] {
+                x = self
+                    .layers
+                    .tables
+                    .red
+                    .view(plan.inputs(3) * plan.quantifiers);
+            } else {
+                dx = Some(self.d_red[n].view_mut(stride));
+            }
             let rows = MapRows {
                 active: &active,
                 count,
-                x: self.layers.own[n - 1].view(stride).from(map.columns.start),
-                dy: self.d_expanded.view(map.outputs),
-                dx: Some(self.d_own[n - 1].view_mut(stride).from(map.learned_from)),
+                first: 0,
+                x,
+                dy,
+                dx,
             };
-            let (map, dw) = ((map, map.columns.clone()), &mut self.dw);
-            map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
+            let map = (map, map.columns.clone());
+            map_gradient(level, map, &transposed.red, &rows, &mut self.dw, gradient);
         }
-        self.active = active;
+        if let Some(map) = &compose.expand {
+            let d_expanded = &self.d_expanded.as_slice()[..below * map.outputs];
+            find_active(d_expanded, map.outputs, &mut active);
+            let stride = own_stride(network, n - 1);
+            let (mut x, mut dx) = (self.layers.own[n - 1].view(stride), None);
+            if at == [0, 2] {
+                x = self.layers.tables.types.view(plan.inputs(1));
+            } else {
+                dx = Some(self.d_own[n - 1].view_mut(stride));
+            }
+            let rows = MapRows {
+                active: &active,
+                count: below,
+                first: 0,
+                x,
+                dy: self.d_expanded.view(map.outputs),
+                dx,
+            };
+            let map = (map, map.columns.clone());
+            map_gradient(
+                level,
+                map,
+                &transposed.expand,
+                &rows,
+                &mut self.dw,
+                gradient,
+            );
+        }
+        (self.active, self.d_output) = (active, d_output);
     }
 
-    /// From the gradient of the output of a compose operation over rows to that of its
-    /// pre-activations, of its bias, and of what it took from the arity below.
-    fn pre_gradient(&mut self, network: &Network<'_>, index: &Index, [layer, n]: [usize; 2]) {
+    /// From the gradient of an output to that of its pre-activations, of its bias, and of what it
+    /// took from the arity below. Returns how many rows, or types of objects, that has.
+    fn pre_gradient(
+        &mut self,
+        network: &Network<'_>,
+        index: &Index,
+        [layer, n]: [usize; 2],
+    ) -> usize {
         let compose = &network.plan.layers[layer][n];
         let features = network.weights[layer][n].bias.len();
+        let (below, ends) = match [layer, n] {
+            [0, 2] => {
+                let types = self.layers.classes.types().len();
+                (types, &self.layers.tables.ends[..])
+            }
+            _ => (index.group_rows(n.saturating_sub(1)), index.ends()),
+        };
         self.d_bias.zeroed(features);
         if let Some(map) = &compose.expand {
-            self.d_expanded
-                .zeroed(index.group_rows(n - 1) * map.outputs);
+            self.d_expanded.zeroed(below * map.outputs);
         }
-        let output = self.layers.output(network, [layer, n]);
+        let y = self.layers.output(network, [layer, n]);
+        let y = compose.column.map(|_| y);
         let (d, d_bias) = (self.d_output.view_mut(features), self.d_bias.view_mut(0));
+        let expand = compose.expand.as_ref();
+        let d_expanded = expand.map(|map| self.d_expanded.view_mut(map.outputs));
         if n == 2 {
-            let d_expanded = compose.expand.as_ref().map(|map| {
-                let to = self.d_expanded.view_mut(map.outputs);
-                (to, index.group_rows(1), index.ends())
-            });
             network.level.run(&PairsToPre {
-                pairs: index.group_rows(2) / 2,
-                y: compose.column.map(|_| output),
+                pairs: self.layers.reduced(index, [layer, n]).0 / 2,
+                y,
+                features,
+                d,
+                d_expanded: d_expanded.map(|to| (to, below, ends)),
+                d_bias,
+            });
+        } else {
+            network.level.run(&RowsToPre {
+                structures: index.group(),
+                per: index.rows(n),
+                y,
                 features,
                 d,
                 d_expanded,
                 d_bias,
             });
-        } else {
-            let d_expanded = compose.expand.as_ref();
-            network.level.run(&RowsToPre {
-                structures: index.group(),
-                per: index.rows(n),
-                y: compose.column.map(|_| output),
-                features,
-                d,
-                d_expanded: d_expanded.map(|map| self.d_expanded.view_mut(map.outputs)),
-                d_bias,
-            });
         }
+        below
     }
 
     /// Fills `d_output` from what later layers read of an output and of its reductions.
@@ -186,163 +230,57 @@ impl GradientsByClass {
         [layer, n]: [usize; 2],
         d_values: &[f32],
     ) {
-        let plan = network.plan;
+        let (plan, known) = (network.plan, network.shape.known);
         let compose = &plan.layers[layer][n];
-        let rows = index.group_rows(n);
         let features = network.weights[layer][n].bias.len();
+        let (rows, members) = self.layers.reduced(index, [layer, n]);
         self.d_output.reserve(rows * features);
-        let stride = own_stride(network, n);
-        let d_own = self.d_own[n].as_slice();
+        let (d_own, stride, first) = match [layer, n] {
+            [0, 2] => (&self.d_known, known, 0),
+            [_, 2] => (&self.d_own[2], own_stride(network, 2), known),
+            _ => (&self.d_own[n], own_stride(network, n), 0),
+        };
         match compose.column {
-            Some(column) if n == 2 => {
-                let d_own = self.d_own[2]
-                    .view(stride)
-                    .from(column - network.shape.known);
-                network.level.run(&FromSums {
-                    pairs: rows / 2,
-                    columns: features,
-                    sums: None,
-                    d_sums: d_own,
-                    d: self.d_output.view_mut(features),
-                });
-            }
+            Some(column) if n == 2 => network.level.run(&FromSums {
+                pairs: rows / 2,
+                columns: features,
+                sums: None,
+                d_sums: d_own.view(stride).from(column - first),
+                d: self.d_output.view_mut(features),
+            }),
             Some(column) => {
                 let all = self.d_output.as_mut_slice().chunks_exact_mut(features);
-                for (to, from) in all.zip(d_own[..rows * stride].chunks_exact(stride)) {
+                for (to, from) in all.zip(d_own.as_slice()[..rows * stride].chunks_exact(stride)) {
                     copy_blocks(&from[column..column + features], to);
                 }
             }
-            None => self.d_output.fill(0, rows * features, 0.0),
+            None => self.d_output.as_mut_slice()[..rows * features].fill(0.0),
         }
         if layer + 1 == plan.layers.len() {
             // One row a structure, or one for each of its objects.
             let per = index.rows(n);
             for (i, &d) in d_values.iter().enumerate() {
                 for row in i * per..(i + 1) * per {
-                    self.d_output.set(row * features, d);
+                    self.d_output.as_mut_slice()[row * features] = d;
                 }
             }
         }
-        if compose.red_column.is_some() {
-            let mut d_output = std::mem::take(&mut self.d_output);
-            let x = self.layers.output(network, [layer, n]);
-            let members = (rows, index.members(n));
-            self.reduce_gradient(network, index, n, compose, members, x, &mut d_output);
-            self.d_output = d_output;
-        }
-    }
-
-    /// Adds to `d_output` what the reductions of an output give to it: of so many rows, these
-    /// members.
-    #[allow(clippy::too_many_arguments)]
-    fn reduce_gradient(
-        &self,
-        network: &Network<'_>,
-        index: &Index,
-        n: usize,
-        compose: &ComposePlan,
-        (rows, members): (usize, &[u32]),
-        x: Rows<'_>,
-        d_output: &mut Buffer,
-    ) {
-        let plan = network.plan;
-        let column = compose.red_column.expect("an output that is reduced");
+        let Some(column) = compose.red_column else {
+            return;
+        };
         let stride = plan.red_columns[n - 1];
         let red = self.layers.red[n - 1].view(stride).from(column);
         network.level.run(&ReduceGradient {
             members,
             targets: index.group_rows(n - 1),
-            x,
+            x: self.layers.output(network, [layer, n]),
             rows,
-            features: plan.features,
+            features,
             both: plan.quantifiers == 2,
             red: compose.column.is_none().then_some(red),
             d_red: self.d_red[n - 1].view(stride).from(column),
-            d: d_output.view_mut(plan.features),
+            d: self.d_output.view_mut(features),
         });
-    }
-
-    /// Backward through the first layer's pairs, a class of pairs at a time.
-    fn first_pairs_gradient(&mut self, network: &Network<'_>, index: &Index, gradient: &mut [f32]) {
-        let plan = network.plan;
-        let compose = &plan.layers[0][2];
-        let features = plan.features;
-        let pairs = self.layers.classes.pairs();
-        let mut d_output = std::mem::take(&mut self.d_output);
-        d_output.reserve(pairs * 2 * features);
-        let of = &self.layers.tables;
-        match compose.column {
-            Some(column) => {
-                let d_known = self.d_known.view(network.shape.known).from(column);
-                network.level.run(&FromSums {
-                    pairs,
-                    columns: features,
-                    sums: None,
-                    d_sums: d_known,
-                    d: d_output.view_mut(features),
-                });
-            }
-            None => d_output.fill(0, pairs * 2 * features, 0.0),
-        }
-        let (x, members) = (
-            of.output.view(features),
-            (2 * pairs, &self.layers.members[..]),
-        );
-        self.reduce_gradient(network, index, 2, compose, members, x, &mut d_output);
-        self.d_bias.zeroed(features);
-        let types = self.layers.classes.types().len();
-        if let Some(map) = &compose.expand {
-            self.d_expanded.zeroed(types * map.outputs);
-        }
-        let d_expanded = compose.expand.as_ref().map(|map| {
-            let to = self.d_expanded.view_mut(map.outputs);
-            (to, types, &of.ends[..])
-        });
-        network.level.run(&PairsToPre {
-            pairs,
-            y: compose.column.map(|_| x),
-            features,
-            d: d_output.view_mut(features),
-            d_expanded,
-            d_bias: self.d_bias.view_mut(0),
-        });
-        self.add_bias(compose, gradient);
-        let transposed = &network.transposed[0][2];
-        if let Some(map) = &compose.own {
-            let dy = d_output.view(features);
-            let columns = map.columns.clone();
-            self.known_gradient(network, map, columns, &transposed.own, dy, gradient);
-        }
-        if let Some(map) = &compose.red {
-            let all: Vec<u32> = (0..pairs as u32).collect();
-            let rows = MapRows {
-                active: &all,
-                count: pairs,
-                x: self
-                    .layers
-                    .tables
-                    .red
-                    .view(plan.inputs(3) * plan.quantifiers),
-                dy: d_output.view(features),
-                dx: None,
-            };
-            let (level, map, dw) = (network.level, (map, map.columns.clone()), &mut self.dw);
-            map_gradient(level, map, &transposed.red, &rows, dw, gradient);
-        }
-        self.d_output = d_output;
-        if let Some(map) = &compose.expand {
-            let all: Vec<u32> = (0..types as u32).collect();
-            let inputs = self.layers.tables.types.view(plan.inputs(1));
-            let rows = MapRows {
-                active: &all,
-                count: types,
-                x: inputs.from(map.columns.start),
-                dy: self.d_expanded.view(map.outputs),
-                dx: None,
-            };
-            let (level, map, dw) = (network.level, (map, map.columns.clone()), &mut self.dw);
-            map_gradient(level, map, &transposed.expand, &rows, dw, gradient);
-        }
     }
 
     /// The gradients of a map from `own[2]`, given those of u and v, rows of `dy`, of the pairs
@@ -360,14 +298,13 @@ impl GradientsByClass {
         let of_pairs = &self.layers.classes.of_pairs;
         if !others.is_empty() {
             let stride = own_stride(network, 2);
-            let first = others.start.max(map.learned_from);
-            let place = |column: usize| column - network.shape.known;
             let rows = MapRows {
                 active,
                 count: of_pairs.len(),
-                x: self.layers.own[2].view(stride).from(place(others.start)),
+                first: network.shape.known,
+                x: self.layers.own[2].view(stride),
                 dy,
-                dx: Some(self.d_own[2].view_mut(stride).from(place(first))),
+                dx: Some(self.d_own[2].view_mut(stride)),
             };
             let (level, dw) = (network.level, &mut self.dw);
             map_gradient(level, (map, others), transposed, &rows, dw, gradient);
@@ -402,14 +339,14 @@ impl GradientsByClass {
         gradient: &mut [f32],
     ) {
         let known = network.shape.known;
-        let first = columns.start.max(map.learned_from);
         let all: Vec<u32> = (0..self.layers.classes.pairs() as u32).collect();
         let rows = MapRows {
             active: &all,
             count: all.len(),
-            x: self.layers.tables.own.view(known).from(columns.start),
+            first: 0,
+            x: self.layers.tables.own.view(known),
             dy,
-            dx: Some(self.d_known.view_mut(known).from(first)),
+            dx: Some(self.d_known.view_mut(known)),
         };
         let (level, dw) = (network.level, &mut self.dw);
         map_gradient(level, (map, columns), transposed, &rows, dw, gradient);
@@ -441,7 +378,11 @@ fn map_gradient(
         };
         level.run(&WeightGradient {
             of,
-            x: rows.x.after(kind).every(kinds),
+            x: rows
+                .x
+                .from(columns.start - rows.first)
+                .after(kind)
+                .every(kinds),
             columns: columns.len(),
             dw: dw.view_mut(outputs).from(kind * len),
         });
@@ -450,7 +391,7 @@ fn map_gradient(
                 of,
                 weights: &transposed[kind * transposed.len() / kinds + skipped..],
                 columns: learned,
-                dx: dx.after(kind).every(kinds),
+                dx: dx.from(first_learned - rows.first).after(kind).every(kinds),
             });
         }
     }

@@ -35,24 +35,6 @@ pub(crate) struct GradientsByClass {
 }
 
 impl GradientsByClass {
-    pub(crate) fn bytes(&self) -> usize {
-        let several = [&self.d_own, &self.d_red].into_iter().flatten();
-        let singles = [
-            &self.d_output,
-            &self.d_expanded,
-            &self.d_best,
-            &self.d_known,
-            &self.d_starts,
-            &self.d_coefficients,
-            &self.d_slots,
-            &self.dw,
-            &self.d_bias,
-            &self.values,
-        ];
-        let all = several.chain(singles);
-        all.map(Buffer::bytes).sum::<usize>() + self.layers.bytes()
-    }
-
     /// The value of each structure, and the gradient of the loss added to `gradient`;
     /// `d_value(i, v)` is the derivative of the loss with respect to the value v of structure i of
     /// the group.

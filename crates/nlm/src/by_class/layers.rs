@@ -80,18 +80,6 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    pub(super) fn bytes(&self) -> usize {
-        let several = [&self.own, &self.red].into_iter().chain(&self.outputs);
-        let several = several.flatten().chain([&self.expanded, &self.pairs]);
-        several.chain(&self.best).map(Buffer::bytes).sum::<usize>()
-            + (self.members.capacity() + self.orbit_classes.capacity()) * 4
-            + self.inputs.bytes()
-            + self.classes.bytes()
-            + self.orbits.bytes()
-            + self.sparse.bytes()
-            + self.tables.bytes()
-    }
-
     /// Makes room for the tensors over rows.
     pub(super) fn reserve(&mut self, network: &Network<'_>, index: &Index) {
         let plan = network.plan;
@@ -277,15 +265,27 @@ impl Layers {
         }
     }
 
-    /// What reduce reads of the output of a compose operation over rows.
+    /// What reduce reads of the output of a compose operation up to arity 2: rows, or, of the first
+    /// layer's pairs, a table over classes.
     pub(super) fn output(&self, network: &Network<'_>, [layer, n]: [usize; 2]) -> Rows<'_> {
+        let outputs = network.weights[layer][n].bias.len();
         match network.plan.layers[layer][n].column {
+            _ if [layer, n] == [0, 2] => self.tables.output.view(outputs),
             Some(column) if n < 2 => self.own[n].view(own_stride(network, n)).from(column),
-            _ => {
-                let outputs = network.weights[layer][n].bias.len();
-                self.outputs[self.output_of(layer)][n].view(outputs)
-            }
+            _ => self.outputs[self.output_of(layer)][n].view(outputs),
         }
+    }
+
+    /// How many rows that is, and which of them reduce takes together.
+    pub(super) fn reduced<'a>(
+        &'a self,
+        index: &'a Index,
+        [layer, n]: [usize; 2],
+    ) -> (usize, &'a [u32]) {
+        if [layer, n] == [0, 2] {
+            return (2 * self.classes.pairs(), &self.members);
+        }
+        (index.group_rows(n), index.members(n))
     }
 
     /// What pairs contribute to the triples of a layer, where these are no function of the class.

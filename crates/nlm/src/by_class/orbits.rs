@@ -38,10 +38,6 @@ pub(super) struct Orbits {
 }
 
 impl Orbits {
-    pub(super) fn bytes(&self) -> usize {
-        self.named.bytes() + self.places_of_named.capacity() * 24 + self.places.capacity() * 4
-    }
-
     pub(super) fn clear(&mut self) {
         self.named.clear();
         self.places_of_named.clear();

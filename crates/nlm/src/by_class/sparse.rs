@@ -33,13 +33,6 @@ pub(super) struct Segments {
     common: Vec<u32>,
 }
 
-/// What is known of a class of pairs while common ones are chosen.
-#[derive(Clone, Copy)]
-struct Known {
-    count: u32,
-    segments: [u8; 2],
-}
-
 impl Segments {
     /// One a type; false where there are too many.
     fn find(&mut self, types: &[u32]) -> bool {
@@ -67,32 +60,26 @@ impl Segments {
     /// open there.
     fn choose_common(&mut self, of_pairs: &[u32], classes: &Classes, index: &Index) {
         let all = of_pairs.iter().max().map_or(0, |&class| class as usize + 1);
-        let nothing = Known {
-            count: 0,
-            segments: [0; 2],
-        };
-        let mut known = vec![nothing; all];
+        // How many pairs a class has, and of which segments.
+        let mut known = vec![(0, [0; 2]); all];
         for (&[a, b], &class) in index.ends().iter().zip(of_pairs) {
-            let known = &mut known[class as usize];
-            known.count += 1;
-            known.segments = [self.of[a as usize], self.of[b as usize]];
+            let (count, segments) = &mut known[class as usize];
+            *count += 1;
+            *segments = [self.of[a as usize], self.of[b as usize]];
         }
+        let rank = |class: u32| {
+            let [ab, ba] = classes.sides(class);
+            (known[class as usize].0, std::cmp::Reverse([ba, ab]))
+        };
         self.common.clear();
         self.common.resize(self.len() * self.len(), NONE);
-        for (class, of) in (0..).zip(&known) {
-            let [a, b] = of.segments.map(usize::from);
-            if of.count == 0 {
-                continue;
-            }
-            let [ab, ba] = classes.sides(class);
-            if a == b && ab != ba {
+        for (class, &(count, segments)) in (0..).zip(&known) {
+            let [a, b] = segments.map(usize::from);
+            let both_ways = || classes.sides(class)[0] == classes.sides(class)[1];
+            if count == 0 || (a == b && !both_ways()) {
                 continue;
             }
             let best = &mut self.common[a * self.ends.len() + b];
-            let rank = |class: u32| {
-                let [ab, ba] = classes.sides(class);
-                (known[class as usize].count, std::cmp::Reverse([ba, ab]))
-            };
             if *best == NONE || rank(class) > rank(*best) {
                 *best = class;
             }
@@ -163,15 +150,6 @@ pub(crate) struct Sparse {
 }
 
 impl Sparse {
-    pub(crate) fn bytes(&self) -> usize {
-        (self.pairs.capacity() + self.far.capacity()) * size_of::<NearPair>()
-            + (self.neighbours.capacity() + self.far_objects.capacity()) * size_of::<Neighbour>()
-            + (self.far_of_pair.capacity() + self.far_classes.capacity()) * 8
-            + (self.ordered.capacity() + self.related.capacity()) * 4
-            + self.uncommon.capacity() * 8
-            + self.far_values.bytes()
-    }
-
     /// Whether there are objects enough, and so few pairs not of the common class, that going
     /// through neighbours is quicker than orbit by orbit.
     pub(super) fn suits(&mut self, classes: &Classes, index: &Index) -> bool {
@@ -233,9 +211,8 @@ impl Sparse {
     }
 
     fn related_to(&self, x: usize) -> std::ops::Range<usize> {
-        let from = x
-            .checked_sub(1)
-            .map_or(0, |before| self.related_ends[before]);
+        let before = x.checked_sub(1);
+        let from = before.map_or(0, |before| self.related_ends[before]);
         from as usize..self.related_ends[x] as usize
     }
 
@@ -315,11 +292,10 @@ impl Sparse {
                         far,
                         &mut self.far_objects,
                     );
+                    let end = self.far_objects.len() as u32;
                     self.far.push(NearPair {
-                        end: self.far_objects.len() as u32,
-                        far: 0,
-                        a: 0,
-                        b: 0,
+                        end,
+                        ..NearPair::default()
                     });
                 }
                 self.pairs.push(NearPair {
@@ -370,12 +346,8 @@ fn far_from(
             *class = place.slots.map(|slot| of + slot);
         }
         let [ab, ba] = *class;
-        to.push(Neighbour {
-            ab,
-            ba,
-            az: 0,
-            bz: 0,
-        });
+        let (az, bz) = (0, 0);
+        to.push(Neighbour { ab, ba, az, bz });
     }
 }
 

@@ -94,22 +94,6 @@ fn map_pairs(
 }
 
 impl Tables {
-    pub(super) fn bytes(&self) -> usize {
-        let several = self.parts.iter().chain(&self.slots);
-        let several = several.chain(self.starts.iter().flatten());
-        let singles = [
-            &self.types,
-            &self.expanded_types,
-            &self.own,
-            &self.red,
-            &self.output,
-            &self.coefficients,
-        ];
-        several.chain(singles).map(Buffer::bytes).sum::<usize>()
-            + self.ends.capacity() * 8
-            + self.members.capacity() * 12
-    }
-
     /// Forgets all classes.
     pub(super) fn restart(&mut self) {
         self.type_count = 0;

@@ -13,7 +13,7 @@ use crate::kernels::look_up::LookUp;
 use crate::kernels::orbit::SIX;
 use crate::kernels::rows::EndRows;
 use crate::kernels::rows_gradient::{FromSums, PairsToPre};
-use crate::kernels::thirds::{ReduceThirds, ThirdsGradient, Tuples};
+use crate::kernels::thirds::{Thirds, ThirdsGradient, To};
 use crate::plan::BLOCK;
 
 fn kind(network: &Network<'_>, layer: usize) -> Triples {
@@ -39,10 +39,10 @@ impl Layers {
         }
     }
 
-    /// The tuples of a layer's triples.
-    fn tuples<'a>(&'a self, network: &Network<'_>, group: Group<'a>, layer: usize) -> Tuples<'a> {
+    /// Does something with the tuples of a layer's triples.
+    fn thirds(&self, network: &Network<'_>, group: Group<'_>, layer: usize, to: To<'_>) {
         let (index, with_pairs) = (group.index, kind(network, layer) == Triples::WithPairs);
-        Tuples {
+        network.level.run(&Thirds {
             structures: group.count,
             objects: index.objects(),
             distinct: index.distinct(),
@@ -53,7 +53,8 @@ impl Layers {
             expanded: with_pairs.then(|| self.pairs.as_slice()),
             features: network.plan.features,
             both: network.plan.quantifiers == 2,
-        }
+            to,
+        });
     }
 
     /// Compose at arity 3 and its reduction.
@@ -92,10 +93,7 @@ impl Layers {
                     });
                 }
             } else {
-                network.level.run(&ReduceThirds {
-                    tuples: self.tuples(network, group, layer),
-                    best: to,
-                });
+                self.thirds(network, group, layer, To::Best(to));
             }
         }
         let column = compose.red_column.expect("triples are reduced");
@@ -234,14 +232,14 @@ impl GradientsByClass {
         let group = Group { index, count };
         let mut values = std::mem::take(&mut self.values);
         values.reserve(index.objects() * BLOCK);
-        network.level.run(&ThirdsGradient {
-            tuples: self.layers.tuples(network, group, layer),
+        let to = To::Gradient(ThirdsGradient {
             best: self.layers.best[layer].view(columns),
             d_best: self.d_best.view(columns),
             d_table: d_slots.view_mut(width),
             d_expanded: d_expanded.view_mut(3 * plan.features),
             values: values.view_mut(BLOCK),
         });
+        self.layers.thirds(network, group, layer, to);
         (self.d_slots, self.d_expanded, self.values) = (d_slots, d_expanded, values);
     }
 

@@ -14,25 +14,10 @@ fn group_of(objects: usize) -> usize {
     (tuning::PAIRS_AT_ONCE / pairs).clamp(1, tuning::STRUCTURES_AT_ONCE)
 }
 
-/// How many classes tables hold before they start afresh.
-struct Room {
-    pairs: usize,
-    /// Times features.
-    orbits: usize,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            pairs: tuning::PAIR_ROOM,
-            orbits: tuning::ORBIT_ROOM,
-        }
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct ValuesByClass {
-    room: Room,
+    /// Tables start afresh for every group, for tests.
+    no_room: bool,
     indices: Indices,
     /// The weights that classes and tables belong to; none have the number 0.
     generation: u64,
@@ -40,10 +25,6 @@ pub(crate) struct ValuesByClass {
 }
 
 impl ValuesByClass {
-    pub(crate) fn bytes(&self) -> usize {
-        self.layers.bytes()
-    }
-
     /// The value of each structure; all have equally many objects. `generation` tells the weights
     /// from all others.
     pub(crate) fn evaluate(
@@ -60,8 +41,9 @@ impl ValuesByClass {
         self.layers.reserve(network, &index);
         for (group, values) in structures.chunks(size).zip(values.chunks_mut(size)) {
             let classes = &self.layers.classes;
-            let many = classes.pairs() > self.room.pairs
-                || classes.orbits.len() * plan.features > self.room.orbits;
+            let many = classes.pairs() > tuning::PAIR_ROOM
+                || classes.orbits.len() * plan.features > tuning::ORBIT_ROOM
+                || self.no_room;
             if self.generation != generation || many {
                 self.generation = generation;
                 self.layers.restart();
@@ -80,16 +62,13 @@ mod tests {
     use crate::random::SplitMix64;
     use crate::reference::Reference;
     use crate::small_cases::{close, levels};
-    use crate::{Nlm, NlmConfig, Quantifiers, Simd};
+    use crate::{Nlm, NlmConfig, Quantifiers};
 
     impl ValuesByClass {
         /// With plenty of room and with none, orbits and neighbours.
         pub(crate) fn for_tests() -> [Self; 3] {
             let [plain, mut little, mut sparse] = std::array::from_fn(|_| Self::default());
-            little.room = Room {
-                pairs: 3,
-                orbits: 40,
-            };
+            little.no_room = true;
             sparse.layers.sparse.always = true;
             [plain, little, sparse]
         }
@@ -219,18 +198,5 @@ mod tests {
                 assert_eq!(way.layers.sparse.at_work, sparse);
             }
         }
-    }
-
-    #[test]
-    fn two_hundred_and_fifty_objects_stay_under_a_gibibyte() {
-        let nlm = Nlm::new(network(vec![2, 6, 2], 6)).unwrap();
-        let prepared = nlm.prepare(&nlm.init(3), Simd::best());
-        let mut structure = Structure::new(250);
-        for x in 0..250 {
-            structure.insert(0, &[x, (x * x + 1) % 250]);
-        }
-        let mut way = ValuesByClass::default();
-        assert!(prepared.value(&mut way, &structure).is_finite());
-        assert!(way.bytes() < 1 << 30, "{} bytes", way.bytes());
     }
 }

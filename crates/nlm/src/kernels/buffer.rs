@@ -69,19 +69,4 @@ impl Buffer {
     pub(crate) fn view_mut(&mut self, stride: usize) -> RowsMut<'_> {
         RowsMut::new(self.as_mut_slice(), stride)
     }
-
-    /// Sets the f32 at this place.
-    pub(crate) fn set(&mut self, i: usize, x: f32) {
-        self.as_mut_slice()[i] = x;
-    }
-
-    /// Sets a run of f32 to one value.
-    pub(crate) fn fill(&mut self, from: usize, len: usize, x: f32) {
-        self.as_mut_slice()[from..from + len].fill(x);
-    }
-
-    /// Bytes held.
-    pub(crate) fn bytes(&self) -> usize {
-        self.data.capacity() * 4
-    }
 }

@@ -7,7 +7,7 @@ use super::orbit::{
     load_six, pair_slots, product, store_six,
 };
 use super::rows_gradient::{add, slope};
-use super::vector::{Kernel, Vector, sigmoids};
+use super::vector::{Kernel, Vector, sigmoids, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
 
@@ -62,22 +62,18 @@ unsafe impl Kernel for ClassCompose<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: the tiles cover all classes.
         unsafe {
-            let mut i = 0;
-            while i < self.classes.len() {
-                i += if V::WIDE && i + 4 <= self.classes.len() {
-                    self.tile::<V, 4>(i)
-                } else {
-                    self.tile::<V, 1>(i)
-                };
-            }
+            tiles!(i of self.classes.len();
+                4 if V::WIDE => self.tile::<V, 4>(i),
+                1 if true => self.tile::<V, 1>(i),
+            );
         }
     }
 }
 
 impl ClassCompose<'_> {
-    /// Classes i .. i + T. Each has its own sums, so that T changes no bit. Returns T.
+    /// Classes i .. i + T. Each has its own sums, so that T changes no bit.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize) -> usize {
+    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize) {
         let features = self.features;
         // SAFETY: the caller gives classes that exist.
         unsafe {
@@ -114,7 +110,6 @@ impl ClassCompose<'_> {
                 }
             }
         }
-        T
     }
 }
 
@@ -208,22 +203,18 @@ unsafe impl Kernel for ClassInputGradient<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: the tiles cover every class once.
         unsafe {
-            let mut i = 0;
-            while i < self.classes {
-                i += if V::WIDE && i + 4 <= self.classes {
-                    self.tile::<V, 4>(i)
-                } else {
-                    self.tile::<V, 1>(i)
-                };
-            }
+            tiles!(i of self.classes;
+                4 if V::WIDE => self.tile::<V, 4>(i),
+                1 if true => self.tile::<V, 1>(i),
+            );
         }
     }
 }
 
 impl ClassInputGradient<'_> {
-    /// Classes i .. i + T. Returns T.
+    /// Classes i .. i + T.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize) -> usize {
+    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize) {
         // SAFETY: the caller gives classes that exist.
         unsafe {
             let mut from = [self.d_pre.row(i); T];
@@ -242,7 +233,6 @@ impl ClassInputGradient<'_> {
                 }
             }
         }
-        T
     }
 }
 
@@ -273,24 +263,20 @@ unsafe impl Kernel for ClassWeightGradient<'_> {
         // SAFETY: the tiles stay within columns and features.
         unsafe {
             for f in (0..self.features).step_by(BLOCK) {
-                let mut c = 0;
-                while c < self.columns {
-                    // Four columns are of one block: the first of all begins one.
-                    c += if V::WIDE && c + 4 <= self.columns {
-                        self.tile::<V, 4>(c, f)
-                    } else {
-                        self.tile::<V, 1>(c, f)
-                    };
-                }
+                // Four columns are of one block: the first of all begins one.
+                tiles!(c of self.columns;
+                    4 if V::WIDE => self.tile::<V, 4>(c, f),
+                    1 if true => self.tile::<V, 1>(c, f),
+                );
             }
         }
     }
 }
 
 impl ClassWeightGradient<'_> {
-    /// Columns c .. c + C, which are of one block, and features f .. f + 8. Returns C.
+    /// Columns c .. c + C, which are of one block, and features f .. f + 8.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const C: usize>(&self, c: usize, f: usize) -> usize {
+    unsafe fn tile<V: Vector, const C: usize>(&self, c: usize, f: usize) {
         // SAFETY: the caller gives columns and features that exist.
         unsafe {
             let mut acc = [[V::splat(0.0); SIX]; C];
@@ -317,6 +303,5 @@ impl ClassWeightGradient<'_> {
                 }
             }
         }
-        C
     }
 }

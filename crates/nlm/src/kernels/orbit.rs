@@ -45,13 +45,14 @@ pub(crate) const INVERSE: [usize; 6] = [0, 1, 2, 4, 3, 5];
 pub(crate) const AC: [usize; 6] = [1, 0, 3, 2, 5, 4];
 pub(crate) const BC: [usize; 6] = [3, 5, 1, 4, 0, 2];
 
-/// ĝ from the six slots.
+/// The sums of both transforms to coefficients: the slots 3 and 4, which are one another's
+/// inverses, are `p` and `q` in some order.
 #[inline(always)]
-pub(crate) unsafe fn fourier<V: Vector>(g: [V; 6]) -> [V; 6] {
+unsafe fn coefficients<V: Vector>(g: [V; 6], p: usize, q: usize) -> [V; 6] {
     // SAFETY: the caller has the instructions.
     unsafe {
-        let d1 = g[0].sub(g[4]);
-        let d2 = g[4].sub(g[3]);
+        let d1 = g[0].sub(g[p]);
+        let d2 = g[p].sub(g[q]);
         let d3 = g[1].sub(g[2]);
         let d4 = g[2].sub(g[5]);
         let even = g[0].add(g[3]).add(g[4]);
@@ -65,6 +66,13 @@ pub(crate) unsafe fn fourier<V: Vector>(g: [V; 6]) -> [V; 6] {
             d1.add(d2).sub(d3),
         ]
     }
+}
+
+/// ĝ from the six slots.
+#[inline(always)]
+pub(crate) unsafe fn fourier<V: Vector>(g: [V; 6]) -> [V; 6] {
+    // SAFETY: the caller has the instructions.
+    unsafe { coefficients(g, 4, 3) }
 }
 
 /// The six slots from P.
@@ -100,37 +108,19 @@ pub(crate) unsafe fn fourier_gradient<V: Vector>([d0, d1, d2, d3, d4, d5]: [V; 6
 #[inline(always)]
 pub(crate) unsafe fn inverse_gradient<V: Vector>(d: [V; 6]) -> [V; 6] {
     // SAFETY: the caller has the instructions.
-    unsafe {
-        let d1 = d[0].sub(d[3]);
-        let d2 = d[3].sub(d[4]);
-        let d3 = d[1].sub(d[2]);
-        let d4 = d[2].sub(d[5]);
-        let even = d[0].add(d[3]).add(d[4]);
-        let odd = d[1].add(d[2]).add(d[5]);
-        [
-            even.add(odd),
-            even.sub(odd),
-            d1.add(d3),
-            d3.add(d4).sub(d2),
-            d2.add(d4),
-            d1.add(d2).sub(d3),
-        ]
-    }
+    let [p0, p1, p2, p3, p4, p5] = unsafe { coefficients(d, 3, 4) };
+    [p0, p1, p2, p4, p3, p5]
 }
 
 #[inline(always)]
 pub(crate) unsafe fn load_six<V: Vector>(from: *const f32) -> [V; 6] {
     // SAFETY: the caller gives six readable vectors.
     unsafe {
-        let l = BLOCK;
-        [
-            V::load(from),
-            V::load(from.add(l)),
-            V::load(from.add(2 * l)),
-            V::load(from.add(3 * l)),
-            V::load(from.add(4 * l)),
-            V::load(from.add(5 * l)),
-        ]
+        let mut six = [V::splat(0.0); 6];
+        for (i, v) in six.iter_mut().enumerate() {
+            *v = V::load(from.add(i * BLOCK));
+        }
+        six
     }
 }
 

@@ -4,11 +4,12 @@
 //! begun at the entry that is there: how rows are grouped into calls, tiles and blocks changes no
 //! bit, so that a row's result never depends on the batch it is in.
 
-use super::vector::{Kernel, Lanes, Level, Vector};
+use super::vector::{Kernel, Lanes, Level, Vector, tiles};
 use super::view::{Rows, RowsMut, times};
 use crate::plan::BLOCK;
 use crate::simd::Simd;
 use crate::tuning::DEPTH;
+use std::ops::Range;
 
 /// Fewer rows are not worth the copy of a panel to where it lies close together.
 const WORTH_A_COPY: usize = 25;
@@ -19,8 +20,8 @@ const WORTH_A_COPY: usize = 25;
 ///
 /// If a length is not that of its shape, or the processor lacks the instructions of `simd`.
 pub fn multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usize; 3]) {
-    let a_strides = [shape[1], 1];
-    product(simd, a, a_strides, Right::AsItIs(b), c, shape);
+    let [_, k, n] = shape;
+    product(simd, (a, [k, 1]), (b, [n, 1]), c, shape);
 }
 
 /// c += aᵀ · b, all row by row: a `[k, m]`, b `[k, n]`, c `[m, n]`.
@@ -29,8 +30,8 @@ pub fn multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usi
 ///
 /// As for [`multiply_add`].
 pub fn transposed_multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usize; 3]) {
-    let a_strides = [1, shape[0]];
-    product(simd, a, a_strides, Right::AsItIs(b), c, shape);
+    let [m, _, n] = shape;
+    product(simd, (a, [1, m]), (b, [n, 1]), c, shape);
 }
 
 /// c += a · bᵀ, all row by row: a `[m, k]`, b `[n, k]`, c `[m, n]`.
@@ -39,67 +40,43 @@ pub fn transposed_multiply_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], 
 ///
 /// As for [`multiply_add`].
 pub fn multiply_transposed_add(simd: Simd, a: &[f32], b: &[f32], c: &mut [f32], shape: [usize; 3]) {
-    let a_strides = [shape[1], 1];
-    product(simd, a, a_strides, Right::Transposed(b), c, shape);
+    let [_, k, _] = shape;
+    product(simd, (a, [k, 1]), (b, [1, k]), c, shape);
 }
 
-/// The right factor: `[k, n]`, or transposed `[n, k]`.
-#[derive(Clone, Copy)]
-enum Right<'a> {
-    AsItIs(&'a [f32]),
-    Transposed(&'a [f32]),
-}
+/// A matrix, and how far apart its rows and its columns are.
+type Factor<'a> = (&'a [f32], [usize; 2]);
 
-impl<'a> Right<'a> {
-    fn entries(self) -> &'a [f32] {
-        match self {
-            Self::AsItIs(b) | Self::Transposed(b) => b,
-        }
-    }
-
-    /// Copies the block of `rows` of the summed index and `columns` to `to`, rows of `width`
-    /// filled up with zeros.
-    fn pack(
-        self,
-        [k, n]: [usize; 2],
-        rows: std::ops::Range<usize>,
-        columns: std::ops::Range<usize>,
-        width: usize,
-        to: &mut Vec<f32>,
-    ) {
-        to.clear();
-        match self {
-            Self::AsItIs(b) => {
-                for row in rows {
-                    to.extend_from_slice(&b[row * n..][columns.clone()]);
-                    to.resize(to.len().next_multiple_of(width), 0.0);
-                }
-            }
-            Self::Transposed(b) => {
-                to.resize(rows.len() * width, 0.0);
-                for (at, column) in columns.enumerate() {
-                    let entries = &b[column * k..][rows.clone()];
-                    for (to, x) in to.chunks_exact_mut(width).zip(entries) {
-                        to[at] = *x;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// c += a · b, where entry (i, p) of a is at i·`strides[0]` + p·`strides[1]`.
-fn product(
-    simd: Simd,
-    a: &[f32],
-    strides: [usize; 2],
-    b: Right<'_>,
-    c: &mut [f32],
-    [m, k, n]: [usize; 3],
+/// Copies some rows and columns to `to`, rows of `width` filled up with zeros.
+fn pack(
+    (b, [down, right]): Factor<'_>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    width: usize,
+    to: &mut Vec<f32>,
 ) {
-    let level = Level::new(simd);
+    to.clear();
+    if right == 1 {
+        for row in rows {
+            to.extend_from_slice(&b[row * down..][columns.clone()]);
+            to.resize(to.len().next_multiple_of(width), 0.0);
+        }
+        return;
+    }
+    to.resize(rows.len() * width, 0.0);
+    for (at, column) in columns.enumerate() {
+        let entries = b[column * right + rows.start * down..].iter();
+        for (to, x) in to.chunks_exact_mut(width).zip(entries.step_by(down)) {
+            to[at] = *x;
+        }
+    }
+}
+
+/// c += a · b.
+fn product(simd: Simd, (a, strides): Factor<'_>, b: Factor<'_>, c: &mut [f32], shape: [usize; 3]) {
+    let (level, [m, k, n]) = (Level::new(simd), shape);
     assert_eq!(a.len(), m * k, "the length of a");
-    assert_eq!(b.entries().len(), k * n, "the length of b");
+    assert_eq!(b.0.len(), k * n, "the length of b");
     assert_eq!(c.len(), m * n, "the length of c");
     if m == 0 || k == 0 || n == 0 {
         return;
@@ -115,19 +92,14 @@ fn product(
             let width = enough.next().unwrap_or(2 * lanes);
             let columns = width.min(n - first);
             let whole = columns == width && (n == width || m < WORTH_A_COPY);
-            let (panel, stride) = match b {
-                Right::AsItIs(b) if whole => (&b[from * n + first..], n),
-                _ => {
-                    b.pack(
-                        [k, n],
-                        from..from + depth,
-                        first..first + columns,
-                        width,
-                        &mut packed,
-                    );
-                    (&packed[..], width)
-                }
-            };
+            let (mut panel, mut stride) = (&b.0[from * b.1[0]..], b.1[0]);
+            if whole && b.1[1] == 1 {
+                panel = &panel[first..];
+            } else {
+                let (rows, columns) = (from..from + depth, first..first + columns);
+                pack(b, rows, columns, width, &mut packed);
+                (panel, stride) = (&packed, width);
+            }
             level.run(&Panel {
                 a: &a[from * strides[1]..],
                 strides,
@@ -193,23 +165,13 @@ impl Panel<'_> {
     /// All rows, in tiles.
     #[inline(always)]
     unsafe fn rows<L: Lanes, const N: usize>(&self, many_registers: bool) {
-        let mut row = 0;
         // SAFETY: rows stay below m.
         unsafe {
-            if many_registers {
-                while row + 12 <= self.m {
-                    self.tile::<L, 12, N>(row);
-                    row += 12;
-                }
-            }
-            while row + 4 <= self.m {
-                self.tile::<L, 4, N>(row);
-                row += 4;
-            }
-            while row < self.m {
-                self.tile::<L, 1, N>(row);
-                row += 1;
-            }
+            tiles!(row of self.m;
+                12 if many_registers => self.tile::<L, 12, N>(row),
+                4 if true => self.tile::<L, 4, N>(row),
+                1 if true => self.tile::<L, 1, N>(row),
+            );
         }
     }
 

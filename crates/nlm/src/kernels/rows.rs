@@ -10,7 +10,7 @@
 //!
 //! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
 
-use super::vector::{Kernel, Vector, sigmoids};
+use super::vector::{Kernel, Vector, sigmoids, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
 use crate::tuning::UNROLL;
@@ -94,35 +94,28 @@ unsafe impl Kernel for RowMap<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
         let n = self.rows;
-        let mut i = 0;
         // SAFETY: the tiles cover 0..n.
         unsafe {
             if self.in_parts {
-                while V::WIDE && i + 4 <= n {
-                    i += self.tile::<V, 4, 4>(i);
-                }
-                while i + 2 <= n {
-                    i += self.tile::<V, 2, 4>(i);
-                }
-                if i < n {
-                    self.tile::<V, 1, 4>(i);
-                }
-                return;
-            }
-            while i + 8 <= n {
-                i += self.tile::<V, 8, 1>(i);
-            }
-            while i < n {
-                i += self.tile::<V, 1, 1>(i);
+                tiles!(i of n;
+                    4 if V::WIDE => self.tile::<V, 4, 4>(i),
+                    2 if true => self.tile::<V, 2, 4>(i),
+                    1 if true => self.tile::<V, 1, 4>(i),
+                );
+            } else {
+                tiles!(i of n;
+                    8 if true => self.tile::<V, 8, 1>(i),
+                    1 if true => self.tile::<V, 1, 1>(i),
+                );
             }
         }
     }
 }
 
 impl RowMap<'_> {
-    /// Rows i .. i + T, with S partial sums each. Returns T.
+    /// Rows i .. i + T, with S partial sums each.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) -> usize {
+    unsafe fn tile<V: Vector, const T: usize, const S: usize>(&self, i: usize) {
         // SAFETY: i + T <= rows.
         unsafe {
             for f in (0..self.outputs).step_by(BLOCK) {
@@ -155,7 +148,6 @@ impl RowMap<'_> {
                 }
             }
         }
-        T
     }
 }
 

@@ -229,10 +229,12 @@ unsafe impl Kernel for ReduceGradient<'_> {
             for t in 0..self.targets {
                 let members = self.members.get_unchecked(t * per..(t + 1) * per);
                 for f in (0..self.features).step_by(BLOCK) {
+                    self.target(members, t, [f, f], V::splat(f32::NEG_INFINITY), |a, b| {
+                        a.max(b)
+                    });
                     if self.both {
-                        self.target::<V, true>(members, t, f);
-                    } else {
-                        self.target::<V, false>(members, t, f);
+                        let of = [f, self.features + f];
+                        self.target(members, t, of, V::splat(f32::INFINITY), |a, b| a.min(b));
                     }
                 }
             }
@@ -241,52 +243,34 @@ unsafe impl Kernel for ReduceGradient<'_> {
 }
 
 impl ReduceGradient<'_> {
-    /// Features f .. f + 8 of target t.
+    /// Features f .. f + 8 of target t, whose extremum, the better of any two, is in column c.
     #[inline(always)]
-    unsafe fn target<V: Vector, const BOTH: bool>(&self, members: &[u32], t: usize, f: usize) {
+    unsafe fn target<V: Vector>(
+        &self,
+        members: &[u32],
+        t: usize,
+        [f, c]: [usize; 2],
+        mut best: V,
+        better: impl Fn(V, V) -> V,
+    ) {
         // SAFETY: every member is a row.
         unsafe {
-            let one = V::splat(1.0);
             let x = self.x.from(f);
-            let mut max = V::splat(f32::NEG_INFINITY);
-            let mut min = V::splat(f32::INFINITY);
+            for &row in members {
+                best = better(V::load(x.row(row as usize)), best);
+            }
+            let mut ties = V::splat(0.0);
             for &row in members {
                 let v = V::load(x.row(row as usize));
-                max = v.max(max);
-                if BOTH {
-                    min = v.min(min);
-                }
+                ties = ties.add(v.where_equal(best, V::splat(1.0)));
             }
-            let mut ties_max = V::splat(0.0);
-            let mut ties_min = V::splat(0.0);
-            for &row in members {
-                let v = V::load(x.row(row as usize));
-                ties_max = ties_max.add(v.where_equal(max, one));
-                if BOTH {
-                    ties_min = ties_min.add(v.where_equal(min, one));
-                }
-            }
-            let d_red = self.d_red.row(t).add(f);
-            let mut share_max = V::load(d_red).div(ties_max);
-            let mut share_min = V::splat(0.0);
-            if BOTH {
-                share_min = V::load(d_red.add(self.features)).div(ties_min);
-            }
+            let mut share = V::load(self.d_red.row(t).add(c)).div(ties);
             if let Some(red) = self.red {
-                let red = red.row(t).add(f);
-                share_max = share_max.mul(slope(V::load(red)));
-                if BOTH {
-                    share_min = share_min.mul(slope(V::load(red.add(self.features))));
-                }
+                share = share.mul(slope(V::load(red.row(t).add(c))));
             }
             for &row in members {
                 let v = V::load(x.row(row as usize));
-                let to = self.d.row(row as usize).add(f);
-                let mut d = V::load(to).add(v.where_equal(max, share_max));
-                if BOTH {
-                    d = d.add(v.where_equal(min, share_min));
-                }
-                d.store(to);
+                add(self.d.row(row as usize).add(f), v.where_equal(best, share));
             }
         }
     }

@@ -181,7 +181,7 @@ pub(crate) struct Neighbour {
 }
 
 /// One pair a <= b.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NearPair {
     /// Where its neighbours end; they begin where those of the pair before end.
     pub(crate) end: u32,

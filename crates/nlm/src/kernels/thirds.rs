@@ -18,9 +18,8 @@ use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
 use std::ops::Range;
 
-/// The tuples, and what their values are made of.
-#[derive(Clone, Copy)]
-pub(crate) struct Tuples<'a> {
+/// The tuples, what their values are made of, and what is done with them.
+pub(crate) struct Thirds<'a> {
     pub(crate) structures: usize,
     pub(crate) objects: usize,
     /// Leave out tuples that repeat an object.
@@ -37,10 +36,32 @@ pub(crate) struct Tuples<'a> {
     pub(crate) features: usize,
     /// Whether there are minima too.
     pub(crate) both: bool,
+    pub(crate) to: To<'a>,
+}
+
+/// What is done with all tuples (a, b, ·).
+pub(crate) enum To<'a> {
+    /// Their extrema are taken. `[row]`: features for each quantifier.
+    Best(RowsMut<'a>),
+    /// The gradients of the extrema go to the tuples that attain them, in equal parts, and on to
+    /// what their values are made of.
+    Gradient(ThirdsGradient<'a>),
+}
+
+pub(crate) struct ThirdsGradient<'a> {
+    /// `[row]`: features for each quantifier, the extrema and their gradients.
+    pub(crate) best: Rows<'a>,
+    pub(crate) d_best: Rows<'a>,
+    /// As the table, added to.
+    pub(crate) d_table: RowsMut<'a>,
+    /// `[row][3 features]`, added to, where pairs contribute.
+    pub(crate) d_expanded: RowsMut<'a>,
+    /// `[object][8]`, the values of the tuples at hand.
+    pub(crate) values: RowsMut<'a>,
 }
 
 /// All tuples (a, b, ·), for eight features.
-pub(crate) struct Run<'a, V, const F: usize> {
+struct Run<'a, V, const F: usize> {
     a: usize,
     b: usize,
     distinct: bool,
@@ -94,10 +115,10 @@ impl<V: Vector, const F: usize> Run<'_, V, F> {
     }
 }
 
-impl<'a> Tuples<'a> {
+impl<'a> Thirds<'a> {
     /// The tuples (a, b, ·) of one structure, features f .. f + 8.
     #[inline(always)]
-    unsafe fn run<V: Vector, const F: usize, const PAIRS: bool>(
+    unsafe fn tuples<V: Vector, const F: usize, const PAIRS: bool>(
         &self,
         structure: usize,
         a: usize,
@@ -131,38 +152,6 @@ impl<'a> Tuples<'a> {
             }
         }
     }
-
-    /// # Panics
-    ///
-    /// Unless rows and places are within the tensors; `best` are maxima and, with `both`, minima.
-    #[inline(always)]
-    fn check(&self, best: &[Rows<'_>]) {
-        let (n, features) = (self.objects, self.features);
-        assert!(features.is_multiple_of(BLOCK));
-        all_below(&self.row_of[..times(n, n)], self.rows);
-        // The second row of (a, a) follows the first.
-        assert!(self.distinct || (0..n).all(|a| (self.row_of[a * n + a] as usize) + 1 < self.rows));
-        let rows = times(self.structures, self.rows);
-        for best in best {
-            best.check(rows, features * (1 + usize::from(self.both)));
-        }
-        if let Some(expanded) = self.expanded {
-            assert!(expanded.len() >= times(rows, 3 * features));
-        }
-        self.table.check(features);
-        let places = times(times(self.structures, n), times(n, n));
-        // A place is one of the first features of a class; the others lie so far behind it.
-        let behind = times(features - BLOCK, SIX) + BLOCK - 1;
-        let len = self.table.classes * features * SIX;
-        all_below(&self.places[..places], len.saturating_sub(behind));
-    }
-}
-
-/// The extrema over z.
-pub(crate) struct ReduceThirds<'a> {
-    pub(crate) tuples: Tuples<'a>,
-    /// `[row]`: features for each quantifier.
-    pub(crate) best: RowsMut<'a>,
 }
 
 /// Runs a block for every third object of a run. (Not an iterator: its state would leave the
@@ -175,118 +164,114 @@ macro_rules! for_thirds {
     };
 }
 
-/// A kernel that does something with the tuples (a, b, ·) of each structure.
-///
-/// # Safety
-///
-/// After `check` has returned, `on_run` touches nothing but what the kernel's views and slices hold.
-pub(crate) unsafe trait OnRuns {
-    fn tuples(&self) -> &Tuples<'_>;
-
-    /// As [`Kernel::check`].
-    fn check(&self);
-
-    /// # Safety
-    ///
-    /// The kernel is checked; the run is one of its tuples, features f .. f + 8 of `structure`.
-    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
-        &self,
-        run: &Run<'_, V, F>,
-        structure: usize,
-        f: usize,
-    );
-}
-
 // SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
-unsafe impl<K: OnRuns> Kernel for K {
+unsafe impl Kernel for Thirds<'_> {
     #[inline(always)]
     fn check(&self) {
-        OnRuns::check(self);
+        let (n, features) = (self.objects, self.features);
+        assert!(features.is_multiple_of(BLOCK));
+        all_below(&self.row_of[..times(n, n)], self.rows);
+        // The second row of (a, a) follows the first.
+        assert!(self.distinct || (0..n).all(|a| (self.row_of[a * n + a] as usize) + 1 < self.rows));
+        let (rows, width) = (times(self.structures, self.rows), features * SIX);
+        if let Some(expanded) = self.expanded {
+            assert!(expanded.len() >= times(rows, 3 * features));
+        }
+        self.table.check(features);
+        let places = times(times(self.structures, n), times(n, n));
+        // A place is one of the first features of a class; the others lie so far behind it.
+        let behind = times(features - BLOCK, SIX) + BLOCK - 1;
+        let len = self.table.classes * width;
+        all_below(&self.places[..places], len.saturating_sub(behind));
+        let columns = features * (1 + usize::from(self.both));
+        match &self.to {
+            To::Best(best) => best.check(rows, columns),
+            To::Gradient(to) => {
+                to.best.check(rows, columns);
+                to.d_best.check(rows, columns);
+                to.values.check(n, BLOCK);
+                to.d_table.check(self.table.classes, width);
+                assert_eq!(to.d_table.stride(), width);
+                if self.expanded.is_some() {
+                    assert_eq!(to.d_expanded.stride(), 3 * features);
+                    to.d_expanded.check(rows, 3 * features);
+                }
+            }
+        }
     }
 
     /// Chooses the constants by what is there, and goes through all runs.
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        let (kernel, tuples) = (self, self.tuples());
         // SAFETY: as the caller's.
         unsafe {
             // Eight features are the rule, and then every offset is a constant.
-            match (
-                tuples.features == BLOCK,
-                tuples.expanded.is_some(),
-                tuples.both,
-            ) {
-                (true, false, false) => pass::<V, BLOCK, false, false>(kernel),
-                (true, false, true) => pass::<V, BLOCK, false, true>(kernel),
-                (true, true, false) => pass::<V, BLOCK, true, false>(kernel),
-                (true, true, true) => pass::<V, BLOCK, true, true>(kernel),
-                (false, false, false) => pass::<V, 0, false, false>(kernel),
-                (false, false, true) => pass::<V, 0, false, true>(kernel),
-                (false, true, false) => pass::<V, 0, true, false>(kernel),
-                (false, true, true) => pass::<V, 0, true, true>(kernel),
+            match (self.features == BLOCK, self.expanded.is_some(), self.both) {
+                (true, false, false) => self.pass::<V, BLOCK, false, false>(),
+                (true, false, true) => self.pass::<V, BLOCK, false, true>(),
+                (true, true, false) => self.pass::<V, BLOCK, true, false>(),
+                (true, true, true) => self.pass::<V, BLOCK, true, true>(),
+                (false, false, false) => self.pass::<V, 0, false, false>(),
+                (false, false, true) => self.pass::<V, 0, false, true>(),
+                (false, true, false) => self.pass::<V, 0, true, false>(),
+                (false, true, true) => self.pass::<V, 0, true, true>(),
             }
         }
     }
 }
 
-#[inline(always)]
-unsafe fn pass<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
-    kernel: &impl OnRuns,
-) {
-    let tuples = kernel.tuples();
-    let n = tuples.objects;
-    let features = if F > 0 { F } else { tuples.features };
-    // SAFETY: rows and features are within the tensors.
-    unsafe {
-        for structure in 0..tuples.structures {
-            for a in 0..n {
-                for b in (0..n).filter(|&b| !tuples.distinct || a != b) {
-                    for f in (0..features).step_by(BLOCK) {
-                        let run = tuples.run::<V, F, PAIRS>(structure, a, b, f);
-                        kernel.on_run::<V, F, PAIRS, BOTH>(&run, structure, f);
+impl Thirds<'_> {
+    #[inline(always)]
+    unsafe fn pass<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(&self) {
+        let n = self.objects;
+        let features = if F > 0 { F } else { self.features };
+        // SAFETY: rows and features are within the tensors.
+        unsafe {
+            for structure in 0..self.structures {
+                for a in 0..n {
+                    for b in (0..n).filter(|&b| !self.distinct || a != b) {
+                        for f in (0..features).step_by(BLOCK) {
+                            let run = self.tuples::<V, F, PAIRS>(structure, a, b, f);
+                            match &self.to {
+                                To::Best(best) => {
+                                    self.reduce::<V, F, PAIRS, BOTH>(best, &run, structure, f);
+                                }
+                                To::Gradient(to) => {
+                                    self.share::<V, F, PAIRS, BOTH>(to, &run, structure, f);
+                                }
+                            }
+                        }
                     }
                 }
             }
         }
     }
-}
 
-// SAFETY: `check` asks for the rows of all tuples.
-unsafe impl OnRuns for ReduceThirds<'_> {
+    /// The extrema of a run.
     #[inline(always)]
-    fn tuples(&self) -> &Tuples<'_> {
-        &self.tuples
-    }
-
-    #[inline(always)]
-    fn check(&self) {
-        self.tuples.check(&[self.best.read()]);
-    }
-
-    #[inline(always)]
-    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
+    unsafe fn reduce<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
+        best: &RowsMut<'_>,
         run: &Run<'_, V, F>,
         structure: usize,
         f: usize,
     ) {
-        let tuples = &self.tuples;
-        let features = if F > 0 { F } else { tuples.features };
+        let features = if F > 0 { F } else { self.features };
         // SAFETY: rows and features are within the tensors.
         unsafe {
             let mut max = V::splat(f32::NEG_INFINITY);
             let mut min = V::splat(f32::INFINITY);
-            for_thirds!(z in run, tuples.objects, {
+            for_thirds!(z in run, self.objects, {
                 let v = run.value::<PAIRS>(z);
                 max = v.max(max);
                 if BOTH {
                     min = v.min(min);
                 }
             });
-            let row = structure * tuples.rows + *run.rows[0].get_unchecked(run.b) as usize;
+            let row = structure * self.rows + *run.rows[0].get_unchecked(run.b) as usize;
             // Both rows of (a, a) hold the same tuple.
             for row in row..=row + usize::from(run.a == run.b) {
-                let to = self.best.row(row).add(f);
+                let to = best.row(row).add(f);
                 max.store(to);
                 if BOTH {
                     min.store(to.add(features));
@@ -294,61 +279,25 @@ unsafe impl OnRuns for ReduceThirds<'_> {
             }
         }
     }
-}
 
-/// Gives the gradients of the extrema over z to the tuples that attain them, in equal parts, and on
-/// to what their values are made of.
-pub(crate) struct ThirdsGradient<'a> {
-    pub(crate) tuples: Tuples<'a>,
-    /// `[row]`: features for each quantifier, the extrema and their gradients.
-    pub(crate) best: Rows<'a>,
-    pub(crate) d_best: Rows<'a>,
-    /// As the table, added to.
-    pub(crate) d_table: RowsMut<'a>,
-    /// `[row][3 features]`, added to, where pairs contribute.
-    pub(crate) d_expanded: RowsMut<'a>,
-    /// `[object][8]`, the values of the tuples at hand.
-    pub(crate) values: RowsMut<'a>,
-}
-
-// SAFETY: `check` asks for the rows and places of all tuples.
-unsafe impl OnRuns for ThirdsGradient<'_> {
+    /// The gradients of the extrema of a run.
     #[inline(always)]
-    fn tuples(&self) -> &Tuples<'_> {
-        &self.tuples
-    }
-
-    #[inline(always)]
-    fn check(&self) {
-        let tuples = &self.tuples;
-        tuples.check(&[self.best, self.d_best]);
-        self.values.check(tuples.objects, BLOCK);
-        self.d_table
-            .check(tuples.table.classes, tuples.features * SIX);
-        assert_eq!(self.d_table.stride(), tuples.features * SIX);
-        if tuples.expanded.is_some() {
-            let rows = tuples.structures * tuples.rows;
-            assert_eq!(self.d_expanded.stride(), 3 * tuples.features);
-            self.d_expanded.check(rows, 3 * tuples.features);
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn on_run<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
+    unsafe fn share<V: Vector, const F: usize, const PAIRS: bool, const BOTH: bool>(
         &self,
+        to: &ThirdsGradient<'_>,
         run: &Run<'_, V, F>,
         structure: usize,
         f: usize,
     ) {
-        let features = if F > 0 { F } else { self.tuples.features };
-        let n = self.tuples.objects;
+        let features = if F > 0 { F } else { self.features };
+        let n = self.objects;
         // SAFETY: rows and features are within the tensors.
         unsafe {
             let one = V::splat(1.0);
             let zero = V::splat(0.0);
             let local = *run.rows[0].get_unchecked(run.b) as usize;
-            let row = structure * self.tuples.rows + local;
-            let (best, d_best) = (self.best.row(row).add(f), self.d_best.row(row).add(f));
+            let row = structure * self.rows + local;
+            let (best, d_best) = (to.best.row(row).add(f), to.d_best.row(row).add(f));
             let (max, mut min) = (V::load(best), zero);
             let (mut share_max, mut share_min) = (V::load(d_best), zero);
             if BOTH {
@@ -357,7 +306,7 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
             }
             if run.a == run.b {
                 // The second row of (a, a) is the same tuple.
-                let d_best = self.d_best.row(row + 1).add(f);
+                let d_best = to.d_best.row(row + 1).add(f);
                 share_max = share_max.add(V::load(d_best));
                 if BOTH {
                     share_min = share_min.add(V::load(d_best.add(features)));
@@ -370,7 +319,7 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
             for_thirds!(z in run, n, {
                 let v = run.value::<PAIRS>(z);
                 if PAIRS {
-                    v.store(self.values.row(z));
+                    v.store(to.values.row(z));
                 }
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
@@ -381,15 +330,12 @@ unsafe impl OnRuns for ThirdsGradient<'_> {
             if BOTH {
                 share_min = share_min.div(ties_min);
             }
-            let d_table = self.d_table.row(0).wrapping_add(f * SIX);
-            let d_expanded = self
-                .d_expanded
-                .row(structure * self.tuples.rows)
-                .wrapping_add(f);
+            let d_table = to.d_table.row(0).wrapping_add(f * SIX);
+            let d_expanded = to.d_expanded.row(structure * self.rows).wrapping_add(f);
             let mut total = zero;
             for_thirds!(z in run, n, {
                 let v = if PAIRS {
-                    V::load(self.values.row(z))
+                    V::load(to.values.row(z))
                 } else {
                     run.value::<PAIRS>(z)
                 };

@@ -47,12 +47,6 @@ pub(crate) unsafe trait Vector: Lanes {
     unsafe fn round(self) -> Self;
     /// `self * 2^n` for whole n in [-126, 126] and a normal result.
     unsafe fn scale(self, n: Self) -> Self;
-    /// Within the exponents [`Vector::scale`] can take.
-    #[inline(always)]
-    unsafe fn bounded(self) -> Self {
-        // SAFETY: the caller has the instructions.
-        unsafe { self.max(Self::splat(-126.0)).min(Self::splat(126.0)) }
-    }
     /// 1 / x for x in [1, 2^127].
     unsafe fn reciprocals<const N: usize>(x: [Self; N]) -> [Self; N];
 
@@ -80,10 +74,13 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
     ];
     // SAFETY: the caller has the instructions.
     unsafe {
-        let t = x.map(|x| x.mul(V::splat(-std::f32::consts::LOG2_E)));
-        let t = t.map(|t| t.bounded());
-        let n = t.map(|t| t.round());
-        let mut f = t;
+        // Loops, not `map`: a long closure would be a call.
+        let mut f = x;
+        for f in &mut f {
+            let t = f.mul(V::splat(-std::f32::consts::LOG2_E));
+            *f = t.max(V::splat(-126.0)).min(V::splat(126.0));
+        }
+        let n = f.map(|t| t.round());
         for (f, n) in f.iter_mut().zip(n) {
             *f = f.sub(n);
         }
@@ -100,6 +97,19 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
         V::reciprocals(p)
     }
 }
+
+/// Runs a tile for every `i` from 0 on, as long as there are so many left of `n`: tiles of the
+/// first size, where it is for these registers, then of the next.
+macro_rules! tiles {
+    ($i:ident of $n:expr; $($size:literal if $wanted:expr => $tile:expr),+ $(,)?) => {{
+        let mut $i = 0;
+        $(while $wanted && $n - $i >= $size {
+            $tile;
+            $i += $size;
+        })+
+    }};
+}
+pub(super) use tiles;
 
 /// Work that can run at any level.
 ///
@@ -211,33 +221,27 @@ unsafe impl Lanes for Portable {
     }
 }
 
+/// Methods of two vectors.
+macro_rules! lane_by_lane {
+    ($($name:ident: $of_lanes:expr,)*) => {
+        $(#[inline(always)]
+        unsafe fn $name(self, b: Self) -> Self {
+            self.with(b, $of_lanes)
+        })*
+    };
+}
+
 // SAFETY: needs no special instructions.
 unsafe impl Vector for Portable {
     const WIDE: bool = false;
     type Wide = Self;
-    #[inline(always)]
-    unsafe fn add(self, b: Self) -> Self {
-        self.with(b, |x, y| x + y)
-    }
-    #[inline(always)]
-    unsafe fn sub(self, b: Self) -> Self {
-        self.with(b, |x, y| x - y)
-    }
-    #[inline(always)]
-    unsafe fn mul(self, b: Self) -> Self {
-        self.with(b, |x, y| x * y)
-    }
-    #[inline(always)]
-    unsafe fn div(self, b: Self) -> Self {
-        self.with(b, |x, y| x / y)
-    }
-    #[inline(always)]
-    unsafe fn max(self, b: Self) -> Self {
-        self.with(b, |x, y| if x > y { x } else { y })
-    }
-    #[inline(always)]
-    unsafe fn min(self, b: Self) -> Self {
-        self.with(b, |x, y| if x < y { x } else { y })
+    lane_by_lane! {
+        add: |x, y| x + y,
+        sub: |x, y| x - y,
+        mul: |x, y| x * y,
+        div: |x, y| x / y,
+        max: |x, y| if x > y { x } else { y },
+        min: |x, y| if x < y { x } else { y },
     }
     #[inline(always)]
     unsafe fn where_equal(self, b: Self, x: Self) -> Self {

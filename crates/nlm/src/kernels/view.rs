@@ -8,18 +8,19 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// Rows that a kernel reads: row i begins `i * stride` after the first.
+/// Rows of a tensor: row i begins `i * stride` after the first.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct View<'a, const WRITE: bool> {
     at: *const f32,
     len: usize,
     stride: usize,
     of: PhantomData<&'a [Cell<f32>]>,
 }
 
+/// Rows that a kernel reads.
+pub(crate) type Rows<'a> = View<'a, false>;
 /// Rows that a kernel writes, and may read.
-#[derive(Clone, Copy)]
-pub(crate) struct RowsMut<'a>(Rows<'a>);
+pub(crate) type RowsMut<'a> = View<'a, true>;
 
 /// Whether so many rows of so many columns lie within `len`.
 #[inline(always)]
@@ -28,18 +29,11 @@ fn fits(len: usize, stride: usize, rows: usize, columns: usize) -> bool {
     rows == 0 || columns == 0 || last.saturating_add(columns) <= len
 }
 
-impl<'a> Rows<'a> {
-    pub(crate) const NONE: Self = Self {
-        at: std::ptr::null(),
-        len: 0,
-        stride: 0,
-        of: PhantomData,
-    };
-
-    pub(crate) fn new(data: &'a [f32], stride: usize) -> Self {
+impl<const WRITE: bool> View<'_, WRITE> {
+    const fn at(at: *const f32, len: usize, stride: usize) -> Self {
         Self {
-            at: data.as_ptr(),
-            len: data.len(),
+            at,
+            len,
             stride,
             of: PhantomData,
         }
@@ -47,12 +41,10 @@ impl<'a> Rows<'a> {
 
     /// The same rows without what comes before this column; of no rows, nothing.
     #[inline(always)]
-    pub(crate) fn from(self, column: usize) -> Self {
-        Self {
-            at: self.at.wrapping_add(column),
-            len: self.len.saturating_sub(column),
-            ..self
-        }
+    pub(crate) fn from(mut self, column: usize) -> Self {
+        self.at = self.at.wrapping_add(column);
+        self.len = self.len.saturating_sub(column);
+        self
     }
 
     /// The rows from this one on.
@@ -61,11 +53,9 @@ impl<'a> Rows<'a> {
     }
 
     /// Every so-many-th row.
-    pub(crate) fn every(self, rows: usize) -> Self {
-        Self {
-            stride: rows * self.stride,
-            ..self
-        }
+    pub(crate) fn every(mut self, rows: usize) -> Self {
+        self.stride *= rows;
+        self
     }
 
     /// # Panics
@@ -77,65 +67,41 @@ impl<'a> Rows<'a> {
         assert!(fits, "{rows} rows of {columns} columns in a tensor");
     }
 
-    /// Where a row begins, if there is one.
-    #[inline(always)]
-    pub(super) fn row(&self, row: usize) -> *const f32 {
-        self.at.wrapping_add(row.wrapping_mul(self.stride))
-    }
-
     #[inline(always)]
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
 }
 
+impl<'a> Rows<'a> {
+    pub(crate) const NONE: Self = Self::new(&[], 0);
+
+    pub(crate) const fn new(data: &'a [f32], stride: usize) -> Self {
+        Self::at(data.as_ptr(), data.len(), stride)
+    }
+
+    /// Where a row begins, if there is one.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize) -> *const f32 {
+        self.at.wrapping_add(row.wrapping_mul(self.stride))
+    }
+}
+
 impl<'a> RowsMut<'a> {
     pub(crate) fn new(data: &'a mut [f32], stride: usize) -> Self {
-        Self(Rows {
-            at: data.as_mut_ptr(),
-            len: data.len(),
-            stride,
-            of: PhantomData,
-        })
+        Self::at(data.as_mut_ptr(), data.len(), stride)
     }
 
     /// The same rows, to be read.
     #[inline(always)]
     pub(crate) fn read(self) -> Rows<'a> {
-        self.0
+        Rows::at(self.at, self.len, self.stride)
     }
 
-    /// As [`Rows::from`].
-    #[inline(always)]
-    pub(crate) fn from(self, column: usize) -> Self {
-        Self(self.0.from(column))
-    }
-
-    /// As [`Rows::after`].
-    pub(crate) fn after(self, rows: usize) -> Self {
-        Self(self.0.after(rows))
-    }
-
-    /// As [`Rows::every`].
-    pub(crate) fn every(self, rows: usize) -> Self {
-        Self(self.0.every(rows))
-    }
-
-    /// As [`Rows::check`].
-    #[inline(always)]
-    pub(super) fn check(&self, rows: usize, columns: usize) {
-        self.0.check(rows, columns);
-    }
-
-    /// As [`Rows::row`].
+    /// Where a row begins, if there is one.
     #[inline(always)]
     pub(super) fn row(&self, row: usize) -> *mut f32 {
-        self.0.row(row).cast_mut()
-    }
-
-    #[inline(always)]
-    pub(super) fn stride(&self) -> usize {
-        self.0.stride
+        self.read().row(row).cast_mut()
     }
 }
 

@@ -19,12 +19,12 @@ pub(super) unsafe fn run_avx512<K: Kernel>(kernel: &K) {
     unsafe { check_and_run::<K, Avx512>(kernel) }
 }
 
-/// [`Lanes`] of a type of vectors, given its instructions.
+/// [`Lanes`] of types of vectors, given their instructions.
 macro_rules! lanes {
-    ($type:ty, $lanes:expr, $set:ident, $load:ident, $store:ident, $fmadd:ident) => {
+    ($($type:ty),+: $lanes:expr, $set:ident, $load:ident, $store:ident, $fmadd:ident) => {
         // SAFETY: used only where `run_avx2` or `run_avx512` enables the instructions; loads and
         // stores touch f32 the caller vouches for.
-        unsafe impl Lanes for $type {
+        $(unsafe impl Lanes for $type {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn splat(x: f32) -> Self {
@@ -42,60 +42,36 @@ macro_rules! lanes {
             unsafe fn mul_add(self, b: Self, c: Self) -> Self {
                 unsafe { Self($fmadd(self.0, b.0, c.0)) }
             }
-        }
+        })+
     };
 }
-lanes!(
-    Avx2,
-    8,
-    _mm256_set1_ps,
-    _mm256_loadu_ps,
-    _mm256_storeu_ps,
-    _mm256_fmadd_ps
-);
-lanes!(
-    Avx512,
-    8,
-    _mm256_set1_ps,
-    _mm256_loadu_ps,
-    _mm256_storeu_ps,
-    _mm256_fmadd_ps
-);
-lanes!(
-    Sixteen,
-    16,
-    _mm512_set1_ps,
-    _mm512_loadu_ps,
-    _mm512_storeu_ps,
-    _mm512_fmadd_ps
-);
+lanes! {
+    Avx2, Avx512: 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_fmadd_ps
+}
+lanes! {
+    Sixteen: 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_fmadd_ps
+}
+
+/// Methods of two vectors that are one instruction.
+macro_rules! instructions {
+    ($($name:ident: $instruction:ident,)*) => {
+        $(#[inline(always)]
+        unsafe fn $name(self, b: Self) -> Self {
+            unsafe { Self($instruction(self.0, b.0)) }
+        })*
+    };
+}
 
 /// The methods that are the same with and without AVX-512.
 macro_rules! arithmetic {
     () => {
-        #[inline(always)]
-        unsafe fn add(self, b: Self) -> Self {
-            unsafe { Self(_mm256_add_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn sub(self, b: Self) -> Self {
-            unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn mul(self, b: Self) -> Self {
-            unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn div(self, b: Self) -> Self {
-            unsafe { Self(_mm256_div_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn max(self, b: Self) -> Self {
-            unsafe { Self(_mm256_max_ps(self.0, b.0)) }
-        }
-        #[inline(always)]
-        unsafe fn min(self, b: Self) -> Self {
-            unsafe { Self(_mm256_min_ps(self.0, b.0)) }
+        instructions! {
+            add: _mm256_add_ps,
+            sub: _mm256_sub_ps,
+            mul: _mm256_mul_ps,
+            div: _mm256_div_ps,
+            max: _mm256_max_ps,
+            min: _mm256_min_ps,
         }
     };
 }
@@ -163,15 +139,7 @@ unsafe impl Vector for Avx512 {
     unsafe fn round(self) -> Self {
         unsafe { Self(_mm256_roundscale_ps::<0>(self.0)) }
     }
-    #[inline(always)]
-    unsafe fn bounded(self) -> Self {
-        // Scaling takes any exponent; only its reciprocal must not meet infinity.
-        unsafe { Self(_mm256_min_ps(self.0, _mm256_set1_ps(126.0))) }
-    }
-    #[inline(always)]
-    unsafe fn scale(self, n: Self) -> Self {
-        unsafe { Self(_mm256_scalef_ps(self.0, n.0)) }
-    }
+    instructions! { scale: _mm256_scalef_ps, }
     #[inline(always)]
     unsafe fn reciprocals<const N: usize>(mut x: [Self; N]) -> [Self; N] {
         unsafe {

@@ -139,3 +139,27 @@ pub(crate) fn blocks(layers: usize, quantifiers: Quantifiers) -> NlmConfig {
         ..NlmConfig::default()
     }
 }
+
+/// Blocks in towers, now and in the goal: channels as [`blocks`] has them.
+pub(crate) fn towers(rng: &mut Rng, objects: usize) -> Structure {
+    let mut s = Structure::new(objects);
+    for goal in 0..2 {
+        if rng.chance(80) {
+            s.insert(goal, &[]);
+        }
+        let mut under = None;
+        for x in 0..objects {
+            if let Some(y) = under {
+                s.insert(goal, &[x, y]);
+            } else {
+                s.insert(goal * 3, &[x]);
+            }
+            let top = rng.chance(40) || x + 1 == objects;
+            if top {
+                s.insert(goal * 3 + 1, &[x]);
+            }
+            under = (!top).then_some(x);
+        }
+    }
+    s
+}
