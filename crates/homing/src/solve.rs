@@ -12,6 +12,7 @@ use homing_planner::search::{
 };
 use homing_planner::{
     Costs, GroundError, Heuristic, HeuristicKind, Progress, SearchKind, Stop, Task, Watch, ground,
+    ground_paired,
 };
 use serde::{Deserialize, Serialize};
 
@@ -351,6 +352,10 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     // Reading itself cannot be ended, but nothing follows it.
     let grounded = match watch.poll(Progress::Reading) {
         Some(stop) => Err(stop.into()),
+        // Other searches are compared by what they look at: they have every action.
+        None if config.search == SearchKind::Lazy && config.lazy.interchange => {
+            ground_paired(&problem, &mut watch)
+        }
         None => ground(&problem, &mut watch),
     };
     underway.grounded(grounded.as_ref().ok());

@@ -17,8 +17,20 @@ struct Tally {
     undecided: usize,
 }
 
+/// How near kernels must come to the reference.
+#[derive(Clone, Copy, PartialEq)]
+enum Bounds {
+    /// The same for every network.
+    Plain,
+    /// Wider by what rounding moves the reference itself. With weights of 30 and more, what f32
+    /// rounds off grows from layer to layer; and where unlike functions tie exactly, as they do with
+    /// weights in halves, the gradient goes one way or the other, in the kernels too, which have sums
+    /// and Fourier coefficients of weights.
+    ByRounding,
+}
+
 /// One random network and batch, every level, twins on and off.
-fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tally) {
+fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, bounds: Bounds, tally: &mut Tally) {
     let config = random_config(rng, max_arity);
     let nlm = Nlm::new(config.clone()).unwrap();
     let parameters = random_parameters(rng, &nlm);
@@ -47,16 +59,19 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
     };
     let (values, gradient, at_stake) = reference(&exact);
     let scale = norm(&gradient);
-    // Weights that differ by no more than f32 rounding: where unlike functions tie exactly, as they
-    // do with weights in halves, these come apart, and the gradient goes one way or the other. So it
-    // does in the kernels, which have sums and Fourier coefficients of weights.
-    let nearby: Vec<f64> = exact
-        .iter()
-        .map(|w| w * (1.0 + 1e-7 * f64::from(rng.unit())))
-        .collect();
-    let (moved_values, moved, _) = reference(&nearby);
-    let moved: Vec<f64> = moved.iter().zip(&gradient).map(|(m, g)| m - g).collect();
-    let undecided = at_stake > 1e-6 * scale || norm(&moved) > 1e-5 * scale + 1e-8;
+    let mut undecided = at_stake > 1e-6 * scale;
+    let mut slack = vec![0.0; values.len()];
+    if bounds == Bounds::ByRounding {
+        let nearby: Vec<f64> = exact
+            .iter()
+            .map(|w| w * (1.0 + 1e-7 * f64::from(rng.unit())))
+            .collect();
+        let (moved_values, moved, _) = reference(&nearby);
+        let moved: Vec<f64> = moved.iter().zip(&gradient).map(|(m, g)| m - g).collect();
+        undecided |= norm(&moved) > 1e-5 * scale + 1e-8;
+        let moved = moved_values.iter().zip(&values);
+        slack = moved.map(|(m, v)| 10.0 * (m - v).abs()).collect();
+    }
     let mut workspace = Workspace::default();
     for simd in levels() {
         for twins in [false, true] {
@@ -68,10 +83,9 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
                 .unwrap();
             let evaluated = prepared.evaluate(&batch, &mut workspace).unwrap();
             for got in [&trained, &evaluated] {
-                for ((v, r), moved) in got.iter().zip(&values).zip(&moved_values) {
+                for ((v, r), slack) in got.iter().zip(&values).zip(&slack) {
                     let error = (f64::from(*v) - r).abs();
-                    // With weights of 30 and more, what f32 rounds off grows from layer to layer.
-                    let most = 1e-5 * r.abs().max(1.0) + 10.0 * (moved - r).abs();
+                    let most = 1e-5 * r.abs().max(1.0) + slack;
                     assert!(error <= most, "{v} for {r}: {what}");
                     tally.values += 1;
                 }
@@ -98,14 +112,29 @@ fn compare(rng: &mut Rng, max_arity: usize, max_objects: usize, tally: &mut Tall
 
 #[test]
 fn fast_equals_reference_up_to_arity_three() {
+    let mut rng = Rng(1);
+    let mut tally = Tally::default();
+    for case in 0..400 {
+        compare(&mut rng, case % 4, 6, Bounds::Plain, &mut tally);
+    }
+    // Most cases must be decided, or the comparison says little.
+    assert!(
+        tally.gradients > 3 * tally.undecided,
+        "{} {}",
+        tally.gradients,
+        tally.undecided
+    );
+}
+
+#[test]
+fn fast_equals_reference_whatever_the_seed() {
     let mut tally = Tally::default();
     for seed in [1, 100, 101, 102, 103, 104, 105] {
         let mut rng = Rng(seed);
         for case in 0..80 {
-            compare(&mut rng, case % 4, 6, &mut tally);
+            compare(&mut rng, case % 4, 6, Bounds::ByRounding, &mut tally);
         }
     }
-    // Most cases must be decided, or the comparison says little.
     assert!(
         tally.gradients > 10 * tally.undecided,
         "{} {}",
@@ -119,7 +148,7 @@ fn fast_equals_reference_at_arity_four() {
     let mut rng = Rng(2);
     let mut tally = Tally::default();
     for _ in 0..25 {
-        compare(&mut rng, 4, 4, &mut tally);
+        compare(&mut rng, 4, 4, Bounds::Plain, &mut tally);
     }
     assert!(
         tally.gradients > tally.undecided,
@@ -134,7 +163,7 @@ fn fast_equals_reference_with_more_objects() {
     let mut rng = Rng(3);
     let mut tally = Tally::default();
     for _ in 0..12 {
-        compare(&mut rng, 3, 10, &mut tally);
+        compare(&mut rng, 3, 10, Bounds::Plain, &mut tally);
     }
     assert!(tally.gradients > 0);
 }

@@ -231,10 +231,8 @@ impl Closure {
         levels: &mut [Pending],
     ) {
         for (word, &looked_at) in self.looked_at.iter().enumerate() {
-            let mut changed = (old[word] ^ state[word]) & looked_at;
-            while changed != 0 {
-                let variable = encoding.variable_at(word, changed.trailing_zeros());
-                changed &= !encoding.bits_of(variable);
+            let changed = (old[word] ^ state[word]) & looked_at;
+            for variable in encoding.variables_in(word, changed) {
                 let [before, after] = [old, state].map(|state| encoding.true_prop(variable, state));
                 self.tell(before, levels, |pending| &mut pending.lost);
                 self.tell(after, levels, |pending| &mut pending.gained);

@@ -59,15 +59,13 @@ const NONE: u32 = u32::MAX;
 pub struct Encoding {
     words: usize,
     variables: Vec<Variable>,
-    /// By word: its variables.
-    variables_of_word: Csr<u32>,
     /// The proposition that each value of each variable makes true, or `NONE`.
     values: Vec<u32>,
     /// Variable and value that make each proposition true.
     place: Vec<(u32, u32)>,
     pub(crate) goal: Vec<Masked>,
     pub(crate) effects: Csr<Masked>,
-    /// By bit of a state, where there are axioms: its variable.
+    /// By bit of a state: its variable.
     variable_of_bit: Vec<u32>,
     /// Where there are conditional effects or axioms.
     pub(crate) full: Option<Box<Full>>,
@@ -93,9 +91,6 @@ impl Encoding {
             pace.work(4)?;
             encoding.effect(task.del(action), task.add(action), &mut row);
             encoding.effects.push_row(row.iter().copied());
-        }
-        if task.has_axioms() {
-            encoding.number_bits();
         }
         if !task.is_strips() {
             encoding.full = Some(Box::new(Full::new(task, &encoding)));
@@ -196,13 +191,7 @@ impl Encoding {
             }
         }
         self.words = used.len();
-        let mut of_word = vec![Vec::new(); self.words];
-        for (index, variable) in self.variables.iter().enumerate() {
-            of_word[variable.word as usize].push(index as u32);
-        }
-        for row in of_word {
-            self.variables_of_word.push_row(row);
-        }
+        self.number_bits();
     }
 
     fn number_bits(&mut self) {
@@ -241,17 +230,16 @@ impl Encoding {
         (prop != NONE).then_some(PropId(prop))
     }
 
-    /// The variable that a bit of a word belongs to.
+    /// The variables that have one of these bits of a word.
     #[inline]
-    pub(crate) fn variable_at(&self, word: usize, bit: u32) -> u32 {
-        self.variable_of_bit[word * u32::BITS as usize + bit as usize]
-    }
-
-    /// The bits of a variable in its word.
-    #[inline]
-    pub(crate) fn bits_of(&self, variable: u32) -> u32 {
-        let Variable { shift, mask, .. } = self.variables[variable as usize];
-        mask << shift
+    pub(crate) fn variables_in(&self, word: usize, mut bits: u32) -> impl Iterator<Item = u32> {
+        std::iter::from_fn(move || {
+            let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+            let variable = self.variable_of_bit[word * u32::BITS as usize + bit as usize];
+            let Variable { shift, mask, .. } = self.variables[variable as usize];
+            bits &= !(mask << shift);
+            Some(variable)
+        })
     }
 
     /// The proposition of a variable that is true in a state, if one is.
@@ -307,18 +295,9 @@ impl Encoding {
     #[inline]
     pub fn difference(&self, old: &[u32], new: &[u32], into: &mut Vec<PropId>) {
         for (word, (old_word, new_word)) in old.iter().zip(new).enumerate() {
-            let changed = old_word ^ new_word;
-            if changed == 0 {
-                continue;
-            }
-            for &index in self.variables_of_word.row(word) {
-                let variable = &self.variables[index as usize];
-                if changed & (variable.mask << variable.shift) != 0 {
-                    let props = [old, new].map(|state| {
-                        self.values[(variable.first_value + variable.value(state)) as usize]
-                    });
-                    into.extend(props.into_iter().filter(|&prop| prop != NONE).map(PropId));
-                }
+            for variable in self.variables_in(word, old_word ^ new_word) {
+                let props = [old, new].map(|state| self.true_prop(variable, state));
+                into.extend(props.into_iter().flatten());
             }
         }
     }

@@ -10,6 +10,10 @@ use homing_pddl::model::{Atom, ObjectId, SchemaId};
 use crate::csr::Csr;
 use crate::encoding::Encoding;
 
+/// Rough nanoseconds of testing a conditional effect, and of comparing a variable of two states.
+const EFFECT_WORK: u64 = 4;
+const VARIABLE_WORK: u64 = 1;
+
 index_type! {
     /// Index of a dynamic proposition of a [`Task`].
     PropId,
@@ -372,13 +376,11 @@ impl Task {
     /// Rough nanoseconds of finding out what an action changes in a state, beyond looking at its lists.
     /// Conditional effects and axioms make it a matter of applying it and comparing all variables.
     pub fn change_work(&self, action: ActionId) -> u64 {
-        /// A conditional effect that is tested, and a variable that is compared.
-        const NANOSECONDS: [u64; 2] = [4, 1];
         if self.is_strips() {
             return 0;
         }
         let effects = self.effects.of(action.index()).len() as u64;
-        effects * NANOSECONDS[0] + self.encoding.variable_count() as u64 * NANOSECONDS[1]
+        effects * EFFECT_WORK + self.encoding.variable_count() as u64 * VARIABLE_WORK
     }
 
     /// The packed states before each of these actions, and the one after the last.

@@ -452,17 +452,16 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The condition of a rule from literal `from` on, in `facts` if that can hold it.
+    /// The condition of a rule without its markers, in `facts` if that can hold it.
     fn condition(
         &mut self,
         rule: &'a Rule,
-        from: usize,
         arguments: &[ObjectId],
         facts: &mut Vec<Fact>,
     ) -> Ground {
         facts.clear();
         let mut nodes = Vec::new();
-        for literal in &rule.condition.literals[from..] {
+        for literal in &rule.condition.literals[rule.markers..] {
             let Literal { atom, positive } = literal;
             match (self.find(atom, arguments), positive) {
                 (fact, true) => facts.push(fact.expect("what a join matched is reachable")),
@@ -597,7 +596,7 @@ impl<'a> Writer<'a> {
             }
             for arguments in rows.rows() {
                 let from = self.raw.cost.len();
-                let ground = self.condition(rule, 0, arguments, &mut facts);
+                let ground = self.condition(rule, arguments, &mut facts);
                 let alternatives = match &ground {
                     Ground::Never => continue,
                     Ground::One => std::slice::from_ref(&facts),
@@ -644,7 +643,7 @@ impl<'a> Writer<'a> {
                 if copies.is_empty() {
                     continue;
                 }
-                let ground = self.condition(rule, 1, arguments, &mut facts);
+                let ground = self.condition(rule, arguments, &mut facts);
                 let alternatives = match &ground {
                     Ground::Never => continue,
                     Ground::One => std::slice::from_ref(&facts),

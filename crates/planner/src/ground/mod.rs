@@ -5,6 +5,7 @@ mod definitions;
 mod explosion;
 mod instantiate;
 mod join;
+mod pairing;
 mod program;
 mod prune;
 mod reach;
@@ -21,6 +22,8 @@ use crate::encoding::Encoding;
 use crate::invariants::mutex_groups;
 use crate::task::Task;
 use crate::watch::{Pace, Stop, Watch};
+
+use pairing::{Pairing, WORTH_IT};
 
 pub use explosion::LargestAction;
 
@@ -122,16 +125,38 @@ impl std::error::Error for GroundError {}
 /// assert_eq!(task.action_count(), 1);
 /// ```
 pub fn ground(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, GroundError> {
-    let program = program::Program::new(problem);
-    let reachable = reach::reach(problem, &program, watch).map_err(|ended| {
-        let largest = LargestAction::of(problem, &program, &ended.found);
+    ground_program(problem, &program::Program::new(problem), watch)
+}
+
+/// As [`ground`], for those who want a plan and not every action: where objects that nothing tells
+/// apart are made of objects that are used up, each is paired with one of them, and there are no
+/// ground actions for other pairs. A plan of the same cost remains wherever there is one.
+///
+/// # Errors
+///
+/// As [`ground`].
+pub fn ground_paired(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, GroundError> {
+    let mut program = program::Program::new(problem);
+    if let Some(pairing) = Pairing::of(problem, WORTH_IT) {
+        program.pair(pairing);
+    }
+    ground_program(problem, &program, watch)
+}
+
+fn ground_program(
+    problem: &Arc<Problem>,
+    program: &program::Program,
+    watch: &mut dyn Watch,
+) -> Result<Task, GroundError> {
+    let reachable = reach::reach(problem, program, watch).map_err(|ended| {
+        let largest = LargestAction::of(problem, program, &ended.found);
         GroundError::Stopped {
             stop: ended.stop,
             largest: largest.map(Box::new),
         }
     })?;
-    let largest = LargestAction::in_all(problem, &program, &reachable);
-    write_out(problem, &program, reachable, watch).map_err(|error| match error {
+    let largest = LargestAction::in_all(problem, program, &reachable);
+    write_out(problem, program, reachable, watch).map_err(|error| match error {
         GroundError::Stopped { stop, .. } => GroundError::Stopped {
             stop,
             largest: largest.map(Box::new),

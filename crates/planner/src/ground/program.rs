@@ -8,9 +8,11 @@
 
 use homing_pddl::Problem;
 use homing_pddl::model::{
-    Atom, Condition, ConditionalEffect, Equality, Formula, Literal, Parameter, PredicateId,
-    SchemaId, Term,
+    Atom, Condition, ConditionalEffect, Equality, Formula, Literal, ObjectId, Parameter,
+    PredicateId, SchemaId, Term,
 };
+
+use super::pairing::Pairing;
 
 /// What a rule stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(super) struct Rule {
     pub(super) origin: Origin,
     pub(super) parameters: Vec<Parameter>,
     pub(super) condition: Condition<Term>,
+    /// The first literals of the condition that are no facts of the problem: markers, and pairs.
+    pub(super) markers: usize,
     pub(super) add: Vec<Atom<Term>>,
     pub(super) del: Vec<Atom<Term>>,
 }
@@ -39,8 +43,11 @@ pub(super) struct Program {
     /// Actions in the order of their schemas, then effects, then axioms.
     pub(super) rules: Vec<Rule>,
     /// The arities of the domain's predicates, then of markers: one for each action rule with
-    /// conditional effects, true of the arguments with which it can be reached.
+    /// conditional effects, true of the arguments with which it can be reached; last that of pairs,
+    /// if there are any.
     pub(super) arities: Vec<usize>,
+    /// What is made of what, where [`Pairing`] leaves out the rest.
+    pub(super) pairs: Vec<[ObjectId; 2]>,
 }
 
 /// The most rules that disjunctions may make of one action.
@@ -60,6 +67,7 @@ impl Program {
                 .iter()
                 .map(|p| p.parameters.len())
                 .collect(),
+            pairs: Vec::new(),
         };
         for (index, schema) in domain.actions.iter().enumerate() {
             let own = schema.parameters.len();
@@ -74,6 +82,7 @@ impl Program {
                     origin: Origin::Action(SchemaId::from_index(index)),
                     parameters,
                     condition,
+                    markers: 0,
                     add: schema.add.clone(),
                     del: schema.del.clone(),
                 });
@@ -105,12 +114,35 @@ impl Program {
                     origin: Origin::Axiom,
                     parameters,
                     condition,
+                    markers: 0,
                     add: vec![head.clone()],
                     del: Vec::new(),
                 });
             }
         }
         program
+    }
+
+    /// Leaves out ground actions that a [`Pairing`] does without.
+    pub(super) fn pair(&mut self, pairing: Pairing) {
+        let predicate = PredicateId::from_index(self.arities.len());
+        self.arities.push(2);
+        self.pairs = pairing.pairs;
+        for (schema, parameters) in pairing.actions {
+            let rules = self.rules.iter_mut();
+            for rule in rules.filter(|rule| rule.origin == Origin::Action(schema)) {
+                let atom = Atom {
+                    predicate,
+                    arguments: parameters.map(Term::Parameter).to_vec(),
+                };
+                let literal = Literal {
+                    atom,
+                    positive: true,
+                };
+                rule.condition.literals.insert(0, literal);
+                rule.markers = 1;
+            }
+        }
     }
 
     /// Gives an action rule its marker.
@@ -202,6 +234,7 @@ impl Program {
                     origin,
                     parameters: parameters.clone(),
                     condition,
+                    markers: 1,
                     add: Vec::new(),
                     del: vec![atom.clone()],
                 });
@@ -211,6 +244,7 @@ impl Program {
                     origin,
                     parameters,
                     condition,
+                    markers: 1,
                     add: add.clone(),
                     del: taken.into_iter().cloned().collect(),
                 });

@@ -80,6 +80,10 @@ pub(super) fn reach(
             .for_each(|atom| deleted[atom.predicate.index()] = true);
     }
     insert_initial(problem, &mut relations, watch).map_err(Ended::at_start)?;
+    for pair in &program.pairs {
+        let relation = relations.last_mut().expect("pairs are the last relation");
+        relation.insert(pair);
+    }
     let init_len: Vec<u32> = relations.iter().map(Relation::len).collect();
     let rules: Vec<RulePlans<'_>> = program
         .rules

@@ -9,6 +9,8 @@ pub(super) struct Changes {
     pub(super) added: Vec<PropId>,
     /// What was true before the step and is false after it.
     pub(super) removed: Vec<PropId>,
+    /// Rough nanoseconds of listing them, beyond looking at the lists of actions.
+    pub(super) work: u64,
     words: Vec<u32>,
     props: Vec<PropId>,
 }
@@ -31,6 +33,7 @@ impl Changes {
             return;
         }
         // What conditional effects and axioms do depends on the state.
+        self.work += task.change_work(action);
         self.words.clear();
         self.words.extend_from_slice(state);
         task.apply(action, &mut self.words);

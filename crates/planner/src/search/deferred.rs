@@ -639,7 +639,7 @@ impl<'a> Deferred<'a> {
         let all = self.applicable.len();
         let (looked_at, goal) = self.descent_expansion(descent, id, head, watch)?;
         let own = STORE_WORK + (all + looked_at) as u64 * LIST_WORK + looked_at as u64 * QUEUE_WORK;
-        self.charge(Worker::Descent, own + std::mem::take(&mut descent.work));
+        self.charge(Worker::Descent, own + descent.take_work());
         if let Some(goal) = goal {
             return Ok(Turn::Goal(goal));
         }
@@ -895,11 +895,8 @@ impl<'a> Deferred<'a> {
             }
         }
         self.statistics.generated += self.applicable.len() as u64;
-        let changes = self.applicable.iter().map(|&a| self.task.change_work(a));
-        let own = STORE_WORK
-            + self.applicable.len() as u64 * (LIST_WORK + QUEUE_WORK)
-            + changes.sum::<u64>();
-        self.charge(Worker::Novel, own);
+        let own = STORE_WORK + self.applicable.len() as u64 * (LIST_WORK + QUEUE_WORK);
+        self.charge(Worker::Novel, own + novelty.take_work());
         Ok(match goal {
             Some(action) => Turn::Goal(self.take(Waiting { parent: id, action }).0),
             None => Turn::GoOn,

@@ -70,8 +70,8 @@ pub(super) struct Descent {
     arrivals: u64,
     changes: Changes,
     props: Vec<PropId>,
-    /// Rough nanoseconds of telling what is new, beyond looking at the lists of actions.
-    pub(super) work: u64,
+    /// Rough nanoseconds of looking at pairs.
+    pair_work: u64,
 }
 
 impl Descent {
@@ -90,8 +90,14 @@ impl Descent {
             arrivals: 0,
             changes: Changes::default(),
             props: Vec::new(),
-            work: 0,
+            pair_work: 0,
         }
+    }
+
+    /// Rough nanoseconds of telling what is new since the last call, beyond looking at the lists of
+    /// actions.
+    pub(super) fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.pair_work) + std::mem::take(&mut self.changes.work)
     }
 
     /// Whether it waits for a base.
@@ -198,7 +204,6 @@ impl Descent {
     /// Marks what a step makes true; whether one of it is new.
     fn is_new(&mut self, task: &Task, state: &[u32], action: ActionId) -> bool {
         self.changes.list(task, state, action);
-        self.work += task.change_work(action);
         let Changes { added, removed, .. } = &self.changes;
         let mut is_new = false;
         for (place, prop) in added.iter().enumerate() {
@@ -208,9 +213,9 @@ impl Descent {
             };
             let stayed = self.moved.iter().filter(|other| !removed.contains(other));
             for other in stayed.chain(&added[..place]) {
-                self.work += PAIR_WORK;
+                self.pair_work += PAIR_WORK;
                 if share_object(task, *prop, *other) {
-                    self.work += SHARED_PAIR_WORK;
+                    self.pair_work += SHARED_PAIR_WORK;
                     is_new |= pairs.insert((*prop.min(other), *prop.max(other)));
                 }
             }

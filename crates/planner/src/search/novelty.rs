@@ -267,6 +267,12 @@ impl Novelty {
         before + goals(&self.changes.removed) - goals(&self.changes.added)
     }
 
+    /// Rough nanoseconds of listing changes since the last call, beyond looking at the lists of
+    /// actions.
+    pub(super) fn take_work(&mut self) -> u64 {
+        std::mem::take(&mut self.changes.work)
+    }
+
     /// Steps that wait.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len()
