@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use homing_learner::{
-    CountsConfig, CountsFunction, CutConfig, Cutter, FitReport, GraphSpec, RankingConfig,
-    TrainingSet, fit_watched,
+    CountsConfig, CountsFunction, CutConfig, CutStatistics, Cutter, FitReport, GraphSpec,
+    RankingConfig, TrainingSet, fit_watched,
 };
 use homing_planner::{Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,16 @@ pub struct LearnHereConfig {
     /// Work of the classical search before the problem is learnt from, in rough nanoseconds: most
     /// problems that it solves at all within a minute are solved by then.
     pub first_work: u64,
+    /// Work of the same search together with the worker that looks for what is new, likewise, before
+    /// the first lesson: what that worker finds it mostly finds soon, and in large problems a lesson
+    /// takes seconds.
+    pub novel_work: u64,
     /// Work of the search with what was learnt, likewise, after which it learns anew from other cuts
     /// if it does not get on; half as much again after each lesson. 0: it learns once.
     pub lesson_work: u64,
+    /// The least work of a search between two lessons, for each rough nanosecond that the lesson took:
+    /// where cuts are dear, lessons are rare.
+    pub lesson_pays: f64,
     /// Work of a search with a model before that, in first lessons: a model is given longer.
     pub model_lessons: u64,
     /// Cuts of every other lesson; the others have as many as `cut` says. Few teach most of what many
@@ -51,7 +58,9 @@ impl Default for LearnHereConfig {
     fn default() -> Self {
         Self {
             first_work: 400_000_000,
+            novel_work: 600_000_000,
             lesson_work: 1_500_000_000,
+            lesson_pays: 1.0,
             model_lessons: 10,
             few_cuts: 60,
             large: 100,
@@ -94,6 +103,9 @@ impl LearnHereConfig {
         problems.extend(self.fit.problems());
         if !(0.0..=1.0).contains(&self.quiet_below) {
             problems.push("`quiet_below` must be between 0 and 1".to_owned());
+        }
+        if !self.lesson_pays.is_finite() || self.lesson_pays < 0.0 {
+            problems.push("`lesson_pays` must not be negative".to_owned());
         }
         if self.few_cuts == 0 {
             problems.push("`few_cuts` must be at least 1".to_owned());
@@ -139,6 +151,9 @@ pub struct LearnedHere {
     /// Whether the order is one with quiet relations and without hubs.
     #[serde(default)]
     pub quiet: bool,
+    /// What the last lesson took, in rough nanoseconds: counted, not timed.
+    #[serde(skip)]
+    pub(crate) work: u64,
     /// Wall-clock seconds of the search before.
     pub first_seconds: f64,
     /// Wall-clock seconds of cutting, walking through the cuts included.
@@ -164,6 +179,15 @@ impl LearnedHere {
     }
 }
 
+/// What one pair costs in all passes of the fits, in rough nanoseconds.
+const PAIR_WORK: u64 = 20_000;
+
+/// What cutting took, in rough nanoseconds, from what was counted on the way.
+fn work_of_cutting(done: &CutStatistics) -> u64 {
+    let explorations = done.explorations as u64 * 20_000_000;
+    done.states * 1_000 + done.actions * 1_500 + done.tries as u64 * 100_000 + explorations
+}
+
 /// Cuts so many small problems out of a task and learns the order of their states; no function if
 /// none could be cut.
 pub(crate) fn learn_here(
@@ -185,6 +209,7 @@ pub(crate) fn learn_here(
     let mut record = LearnedHere {
         cuts: report.cuts.len(),
         states: report.statistics.states,
+        work: work_of_cutting(&report.statistics),
         cut_seconds: begin.elapsed().as_secs_f64(),
         walk_seconds: report.walking.as_secs_f64(),
         ..LearnedHere::default()
@@ -198,6 +223,7 @@ pub(crate) fn learn_here(
     record.quiet = fitted.spec().quiet;
     record.features = report.features;
     record.pairs = report.pairs;
+    record.work += report.pairs as u64 * PAIR_WORK;
     record.accuracy = report.accuracy.first().copied().unwrap_or(0.0);
     record.fit_seconds = begin.elapsed().as_secs_f64();
     Ok((Some(fitted), record))

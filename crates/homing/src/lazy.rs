@@ -174,6 +174,9 @@ pub(crate) fn search(
                 outcome = run_while_it_gets_on(&mut search, limits, more_work, watch);
             }
             None if !learns => outcome = search.run(limits, None, watch),
+            None if config.learn == LearnWhen::Auto => {
+                outcome = search.run(limits, Some(here.novel_work), watch);
+            }
             None => {}
         }
         if is_open(&outcome) {
@@ -227,7 +230,8 @@ impl<'t> Lessons<'t> {
     }
 
     /// Learns and searches. What cuts are drawn is chance, and some orders lead astray: a search that
-    /// has stopped getting on begins anew with what other cuts teach, each time after half as much work again.
+    /// has stopped getting on begins anew with what other cuts teach, each time after half as much
+    /// work again, and after at least as much as pays for the lesson.
     fn search(
         &mut self,
         search: &mut Deferred<'t>,
@@ -246,7 +250,8 @@ impl<'t> Lessons<'t> {
             if let Some(function) = function {
                 search.add_scorer(function.scorer(self.task), Trust::Low);
             }
-            let more_work = (learned && work > 0).then_some(work);
+            let pays = (self.record.work as f64 * self.here.lesson_pays) as u64;
+            let more_work = (learned && work > 0).then_some(work.max(pays));
             let outcome = run_while_it_gets_on(search, limits, more_work, watch);
             if outcome != Outcome::LimitReached(Limit::Work) {
                 return outcome;

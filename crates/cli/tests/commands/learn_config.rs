@@ -97,7 +97,7 @@ fn quiet_relations_are_taken_where_they_make_fewer_mistakes() {
 fn lessons_follow_one_another_until_there_is_a_plan() {
     // Without descents nothing shows that the search gets on, and a lesson of a microsecond is over
     // before it has led anywhere.
-    let place = place("lesson_work = 1_000\n[cut]\ncuts = 5\n");
+    let place = place("lesson_work = 1_000\nlesson_pays = 0.0\n[cut]\ncuts = 5\n");
     let solve = || {
         run![
             "solve",

@@ -80,7 +80,7 @@ fn neither_threads_nor_a_slow_machine_change_a_plan() {
     // Learning begins early and is brief: a few runs at a third of the speed.
     std::fs::write(
         &settings,
-        "first_work = 2_000_000\n[cut]\ncuts = 30\nstates = 60_000\n",
+        "first_work = 2_000_000\nnovel_work = 0\n[cut]\ncuts = 30\nstates = 60_000\n",
     )
     .expect("a file");
     let problems = [

@@ -135,8 +135,8 @@ impl Default for DeferredConfig {
             boost: 1000,
             by_type: false,
             patience: 1_000_000_000,
-            share: 0.5,
-            novelty: 0.3,
+            share: 0.4,
+            novelty: 0.25,
             part: 1000,
             descent: 0.5,
             interchange: true,
@@ -274,6 +274,8 @@ pub struct Deferred<'a> {
     novelty: Option<Novelty>,
     /// Work of each worker since the last one joined, in rough nanoseconds.
     work: [u64; WORKERS],
+    /// Of the learned worker's, that of scoring what the guided worker tells of.
+    told_work: u64,
     /// Work counted by heuristics and scorer that is already charged.
     counted: u64,
     /// All work, since the beginning.
@@ -332,6 +334,7 @@ impl<'a> Deferred<'a> {
             best_base_work: 0,
             novelty: None,
             work: [0; WORKERS],
+            told_work: 0,
             counted: 0,
             total_work: 0,
             statistics,
@@ -427,6 +430,7 @@ impl<'a> Deferred<'a> {
     /// Nobody owes work for the time before.
     fn forget_shares(&mut self) {
         self.work = [0; WORKERS];
+        self.told_work = 0;
         self.best_base_work = 0;
     }
 
@@ -550,8 +554,8 @@ impl<'a> Deferred<'a> {
         work - self.best_base_work < DESCENT_PATIENCE.max(work / 2)
     }
 
-    /// Counts what was done since the last call to a worker.
-    fn charge(&mut self, worker: Worker, own: u64) {
+    /// Counts what was done since the last call to a worker; how much that is.
+    fn charge(&mut self, worker: Worker, own: u64) -> u64 {
         let mut counted = self.scorer.as_ref().map_or(0, |scorer| scorer.work());
         counted += self
             .heuristics
@@ -565,6 +569,7 @@ impl<'a> Deferred<'a> {
         }
         self.total_work += work;
         self.counted = counted;
+        work
     }
 
     /// Takes the step that waits and stores its state; the state, and the part of its successors
@@ -981,26 +986,43 @@ impl<'a> Deferred<'a> {
         }
         self.begin_expansion(id, watch)?;
         self.list_preferred();
+        self.charge(Worker::Guided, STORE_WORK);
+        let tells = self.tells(lane);
         let mark = &mut self.marks[id.index()];
         let known = *mark & (lane.scored() | lane.in_parts()) == lane.scored();
         *mark |= BY_GUIDED;
-        if self.scorer.is_some() {
+        if tells {
             // What follows scores all successors: nothing is left to do in this lane.
             *mark = (*mark | lane.scored()) & !lane.in_parts();
         }
-        self.note_progress(id);
-        let goal = self.guided_expansion(id, watch);
+        self.note_progress(id, tells);
+        let goal = self.guided_expansion(id, tells, watch);
         self.queue_scored(id, (!known).then_some(lane));
         let goal = goal?;
+        // Scores are for the learned worker, which pays for them.
+        self.told_work += self.charge(Worker::Learned, 0);
         for evaluation in &self.evaluations {
             for action in &evaluation.preferred {
                 self.is_preferred[action.index()] = false;
             }
         }
         let successors = self.applicable.len() as u64;
-        let own = STORE_WORK + successors * (LIST_WORK + QUEUE_WORK * self.guided.len() as u64);
+        let own = successors * (LIST_WORK + QUEUE_WORK * self.guided.len() as u64);
         self.charge(Worker::Guided, own);
         Ok(goal.map_or(Turn::GoOn, Turn::Goal))
+    }
+
+    /// Whether the successors of a state that the guided worker expands are scored: always where it
+    /// goes by scores itself; for the other lane only while that is a small part of what the
+    /// learned worker does. Where an action changes much a score is dearer than h_FF, and telling of
+    /// every state would leave the guided worker little of its part.
+    fn tells(&self, lane: Lane) -> bool {
+        let goes_by_scores =
+            |queue: &GuidedQueue| matches!(queue.kind, GuidedKind::Score(_) | GuidedKind::Learned);
+        self.scorer.is_some()
+            && (lane != Lane::Told
+                || self.told_work <= self.work[Worker::Learned as usize] / OWN_TURNS as u64
+                || self.guided.iter().any(goes_by_scores))
     }
 
     /// Evaluates a state with every heuristic; `false` for a dead end.
@@ -1052,7 +1074,7 @@ impl<'a> Deferred<'a> {
     /// Gives queues of preferred actions a head start: those of heuristics if an estimate is the best
     /// yet, that of the learned score if the score is. A score that goes down and down far from what
     /// it was learnt on must not decide whose turn it is among heuristics.
-    fn note_progress(&mut self, id: StateId) {
+    fn note_progress(&mut self, id: StateId, tells: bool) {
         let mut by_estimate = false;
         for (best, evaluation) in self.best_estimates.iter_mut().zip(&self.evaluations) {
             let estimate = evaluation.estimate.finite().unwrap_or(f64::INFINITY);
@@ -1065,7 +1087,7 @@ impl<'a> Deferred<'a> {
             self.guided_run.best = self.guided_run.work;
         }
         let mut by_score = false;
-        if let Some(scorer) = &mut self.scorer {
+        if let Some(scorer) = self.scorer.as_mut().filter(|_| tells) {
             scorer.enter(self.visited.state(id));
             let score = scorer.scores()[0];
             if score < self.best_score {
@@ -1111,10 +1133,12 @@ impl<'a> Deferred<'a> {
         self.scored_preferred.clear();
     }
 
-    /// Queues all successors, the scored ones aside; the goal, if the scorer notices one.
+    /// Queues all successors, and scores them if it `tells` of them, the scored ones aside; the goal,
+    /// if the scorer notices one.
     fn guided_expansion(
         &mut self,
         id: StateId,
+        tells: bool,
         watch: &mut dyn Watch,
     ) -> Result<Option<StateId>, Limit> {
         let depth = self.depths[id.index()];
@@ -1122,7 +1146,7 @@ impl<'a> Deferred<'a> {
             let action = self.applicable[index];
             let step = Waiting { parent: id, action };
             let preferred = self.is_preferred[action.index()];
-            if let Some(scorer) = &mut self.scorer {
+            if let Some(scorer) = self.scorer.as_mut().filter(|_| tells) {
                 let child = scorer.child(action);
                 self.count_score()?;
                 if child.is_goal() {
