@@ -128,11 +128,9 @@ fn of_orbits(classes: &mut Classes, inputs: &Inputs, index: &Index, at: usize, t
             let xy = of[index.pair(x, y)];
             let (xz, yz) = (index.pair(x, first), index.pair(y, first));
             let (xz, yz) = (&of[xz..xz + len], &of[yz..yz + len]);
-            let run = &mut to[next..next + len];
+            let keys = xz.iter().zip(yz).map(|(&xz, &yz)| key([xy, xz, yz]));
+            classes.orbits.numbers(keys, &mut to[next..next + len]);
             next += len;
-            for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                *to = classes.orbits.number(key([xy, xz, yz]));
-            }
         }
     }
     classes.of_pairs = own;
