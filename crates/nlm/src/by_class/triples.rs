@@ -42,6 +42,9 @@ impl Layers {
     /// Does something with the tuples of a layer's triples.
     fn thirds(&self, network: &Network<'_>, group: Group<'_>, layer: usize, to: To<'_>) {
         let (index, with_pairs) = (group.index, kind(network, layer) == Triples::WithPairs);
+        let mut table = self.tables.table(layer);
+        // With the row that is behind those of classes.
+        table.classes += 1;
         network.level.run(&Thirds {
             structures: group.count,
             objects: index.objects(),
@@ -49,7 +52,7 @@ impl Layers {
             rows: index.rows(2),
             row_of: index.row_of(),
             places: &self.orbits.places,
-            table: self.tables.table(layer),
+            table,
             expanded: with_pairs.then(|| self.pairs.as_slice()),
             features: network.plan.features,
             both: network.plan.quantifiers == 2,
@@ -219,7 +222,7 @@ impl GradientsByClass {
         });
         let width = plan.features * SIX;
         let mut d_slots = std::mem::take(&mut self.d_slots);
-        d_slots.zeroed(self.layers.classes.orbits.len() * width);
+        d_slots.zeroed((self.layers.classes.orbits.len() + 1) * width);
         let expanded = match kind(network, layer) {
             Triples::WithPairs => rows,
             Triples::ByClass => 2 * self.layers.classes.pairs(),

@@ -229,12 +229,10 @@ unsafe impl Kernel for ReduceGradient<'_> {
             for t in 0..self.targets {
                 let members = self.members.get_unchecked(t * per..(t + 1) * per);
                 for f in (0..self.features).step_by(BLOCK) {
-                    self.target(members, t, [f, f], V::splat(f32::NEG_INFINITY), |a, b| {
-                        a.max(b)
-                    });
                     if self.both {
-                        let of = [f, self.features + f];
-                        self.target(members, t, of, V::splat(f32::INFINITY), |a, b| a.min(b));
+                        self.target::<V, true>(members, t, f);
+                    } else {
+                        self.target::<V, false>(members, t, f);
                     }
                 }
             }
@@ -243,34 +241,43 @@ unsafe impl Kernel for ReduceGradient<'_> {
 }
 
 impl ReduceGradient<'_> {
-    /// Features f .. f + 8 of target t, whose extremum, the better of any two, is in column c.
+    /// Features f .. f + 8 of target t.
     #[inline(always)]
-    unsafe fn target<V: Vector>(
-        &self,
-        members: &[u32],
-        t: usize,
-        [f, c]: [usize; 2],
-        mut best: V,
-        better: impl Fn(V, V) -> V,
-    ) {
+    unsafe fn target<V: Vector, const BOTH: bool>(&self, members: &[u32], t: usize, f: usize) {
         // SAFETY: every member is a row.
         unsafe {
-            let x = self.x.from(f);
+            let (zero, one) = (V::splat(0.0), V::splat(1.0));
+            let value = |row: u32| V::load(self.x.row(row as usize).add(f));
+            let (mut max, mut min) = (V::splat(f32::NEG_INFINITY), V::splat(f32::INFINITY));
             for &row in members {
-                best = better(V::load(x.row(row as usize)), best);
+                max = value(row).max(max);
+                if BOTH {
+                    min = value(row).min(min);
+                }
             }
-            let mut ties = V::splat(0.0);
+            let (mut ties_max, mut ties_min) = (zero, zero);
             for &row in members {
-                let v = V::load(x.row(row as usize));
-                ties = ties.add(v.where_equal(best, V::splat(1.0)));
+                ties_max = ties_max.add(value(row).where_equal(max, one));
+                if BOTH {
+                    ties_min = ties_min.add(value(row).where_equal(min, one));
+                }
             }
-            let mut share = V::load(self.d_red.row(t).add(c)).div(ties);
-            if let Some(red) = self.red {
-                share = share.mul(slope(V::load(red.row(t).add(c))));
+            let share = |column: usize, ties: V| {
+                let share = V::load(self.d_red.row(t).add(column)).div(ties);
+                let slope = |red: Rows<'_>| slope(V::load(red.row(t).add(column)));
+                self.red.map_or(share, |red| share.mul(slope(red)))
+            };
+            let (share_max, mut share_min) = (share(f, ties_max), zero);
+            if BOTH {
+                share_min = share(self.features + f, ties_min);
             }
             for &row in members {
-                let v = V::load(x.row(row as usize));
-                add(self.d.row(row as usize).add(f), v.where_equal(best, share));
+                let to = self.d.row(row as usize).add(f);
+                let mut d = V::load(to).add(value(row).where_equal(max, share_max));
+                if BOTH {
+                    d = d.add(value(row).where_equal(min, share_min));
+                }
+                d.store(to);
             }
         }
     }
