@@ -14,7 +14,6 @@ use crate::kernels::orbit::SIX;
 use crate::kernels::rows::EndRows;
 use crate::kernels::rows_gradient::{FromSums, PairsToPre};
 use crate::kernels::thirds::{Thirds, ThirdsGradient, To};
-use crate::plan::BLOCK;
 
 fn kind(network: &Network<'_>, layer: usize) -> Triples {
     network.shape.triples[layer].expect("the layer has triples")
@@ -231,17 +230,14 @@ impl GradientsByClass {
         d_expanded.zeroed(expanded * 3 * plan.features);
         let count = index.group();
         let group = Group { index, count };
-        let mut values = std::mem::take(&mut self.values);
-        values.reserve(index.objects() * BLOCK);
         let to = To::Gradient(ThirdsGradient {
             best: self.layers.best[layer].view(columns),
             d_best: self.d_best.view(columns),
             d_table: d_slots.view_mut(width),
             d_expanded: d_expanded.view_mut(3 * plan.features),
-            values: values.view_mut(BLOCK),
         });
         self.layers.thirds(network, group, layer, to);
-        (self.d_slots, self.d_expanded, self.values) = (d_slots, d_expanded, values);
+        (self.d_slots, self.d_expanded) = (d_slots, d_expanded);
     }
 
     /// From the gradients of slots to the weights, to the triples a layer reads, and to what

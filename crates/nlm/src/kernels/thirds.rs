@@ -56,8 +56,6 @@ pub(crate) struct ThirdsGradient<'a> {
     pub(crate) d_table: RowsMut<'a>,
     /// `[row][3 features]`, added to, where pairs contribute.
     pub(crate) d_expanded: RowsMut<'a>,
-    /// `[object][8]`, the values of the tuples at hand.
-    pub(crate) values: RowsMut<'a>,
 }
 
 /// All tuples (a, b, ·), for eight features.
@@ -165,7 +163,6 @@ unsafe impl Kernel for Thirds<'_> {
             To::Gradient(to) => {
                 to.best.check(rows, columns);
                 to.d_best.check(rows, columns);
-                to.values.check(n, BLOCK);
                 to.d_table.check(self.table.classes, width);
                 assert_eq!(to.d_table.stride(), width);
                 if self.expanded.is_some() {
@@ -294,9 +291,6 @@ impl Thirds<'_> {
             let (mut ties_max, mut ties_min) = (zero, zero);
             for z in 0..n {
                 let v = run.value::<PAIRS>(z);
-                if PAIRS {
-                    v.store(to.values.row(z));
-                }
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
                     ties_min = ties_min.add(v.where_equal(min, one));
@@ -310,11 +304,7 @@ impl Thirds<'_> {
             let d_expanded = to.d_expanded.row(structure * self.rows).wrapping_add(f);
             let mut total = zero;
             for z in 0..n {
-                let v = if PAIRS {
-                    V::load(to.values.row(z))
-                } else {
-                    run.value::<PAIRS>(z)
-                };
+                let v = run.value::<PAIRS>(z);
                 let mut d = v.where_equal(max, share_max);
                 if BOTH {
                     d = d.add(v.where_equal(min, share_min));
