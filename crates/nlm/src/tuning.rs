@@ -41,6 +41,9 @@ pub(crate) const ORBIT_ROOM: usize = 1 << 18;
 /// size: a cache line or two of hashes.
 pub(crate) const FEW_TO_COMPARE: usize = 16;
 
+/// Columns a map over rows takes at once: the rows of a tile lie at distances the compiler does not
+/// know, and this way each place is computed once for so many columns.
+pub(crate) const UNROLL: usize = 4;
 /// How much of the summed index a product of matrices does at a time. Set by size: a panel of two
 /// vectors and 256 rows is 16 KiB, which the nearest cache holds.
 pub(crate) const DEPTH: usize = 256;

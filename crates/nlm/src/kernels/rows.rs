@@ -13,6 +13,7 @@
 use super::vector::{Kernel, Vector, cover, sigmoids, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
+use crate::tuning::UNROLL;
 
 /// One tensor a map reads.
 #[derive(Clone, Copy)]
@@ -150,8 +151,8 @@ impl RowMap<'_> {
     }
 }
 
-/// acc[t] + Σ_c w[c] x[t][c], S columns at once, each into a partial sum of its own. By value, so
-/// that the accumulators stay in registers.
+/// acc[t] + Σ_c w[c] x[t][c], column c into partial sum c mod S. By value, so that the
+/// accumulators stay in registers.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // one index runs over several arrays
 unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
@@ -164,16 +165,16 @@ unsafe fn sweep<V: Vector, const T: usize, const S: usize>(
     // SAFETY: the caller gives T rows and `columns` columns.
     unsafe {
         let mut c = 0;
-        while c + S <= columns {
-            for k in 0..S {
+        while c + UNROLL <= columns {
+            for k in 0..UNROLL {
                 let weight = V::load(w.add(k * BLOCK));
                 for t in 0..T {
                     let v = V::splat(*x.add(t * stride + c + k));
-                    acc[t][k] = v.mul_add(weight, acc[t][k]);
+                    acc[t][k % S] = v.mul_add(weight, acc[t][k % S]);
                 }
             }
-            c += S;
-            w = w.add(S * BLOCK);
+            c += UNROLL;
+            w = w.add(UNROLL * BLOCK);
         }
         while c < columns {
             let weight = V::load(w);
@@ -330,14 +331,37 @@ unsafe fn sweep_pairs<V: Vector, const T: usize>(
     let (stride, half) = (source.x.stride(), source.width * BLOCK);
     // SAFETY: the caller gives 2 T rows and `columns` columns.
     unsafe {
-        for c in 0..source.columns {
-            let w = w.add(c * BLOCK);
-            let (sum, difference) = (V::load(w), V::load(w.add(half)));
-            for t in 0..T {
-                let at = x.add(2 * t * stride + c);
-                u[t] = V::splat(*at).mul_add(sum, u[t]);
-                v[t] = V::splat(*at.add(stride)).mul_add(difference, v[t]);
+        let mut c = 0;
+        while c + UNROLL <= source.columns {
+            for k in 0..UNROLL {
+                (u, v) = sweep_channel(u, v, x.add(c + k), stride, w.add((c + k) * BLOCK), half);
             }
+            c += UNROLL;
+        }
+        while c < source.columns {
+            (u, v) = sweep_channel(u, v, x.add(c), stride, w.add(c * BLOCK), half);
+            c += 1;
+        }
+    }
+    (u, v)
+}
+
+#[inline(always)]
+unsafe fn sweep_channel<V: Vector, const T: usize>(
+    mut u: [V; T],
+    mut v: [V; T],
+    x: *const f32,
+    stride: usize,
+    w: *const f32,
+    half: usize,
+) -> ([V; T], [V; T]) {
+    // SAFETY: as for `sweep_pairs`.
+    unsafe {
+        let (sum, difference) = (V::load(w), V::load(w.add(half)));
+        for t in 0..T {
+            let at = x.add(2 * t * stride);
+            u[t] = V::splat(*at).mul_add(sum, u[t]);
+            v[t] = V::splat(*at.add(stride)).mul_add(difference, v[t]);
         }
     }
     (u, v)
