@@ -59,22 +59,22 @@ impl Classes {
         self.type_of.clear();
         let types = inputs.types().map(|bits| self.types.number(bits));
         self.type_of.extend(types);
-        self.of_pairs.truncate(at * index.rows(2) / 2);
-        let mut pairs = inputs.pairs(index);
+        let pairs = index.rows(2) / 2;
+        self.of_pairs.resize((at + 1) * pairs, 0);
+        let (mut to, mut from) = (&mut self.of_pairs[at * pairs..], inputs.pairs(index));
         for (a, &a_type) in self.type_of.iter().enumerate() {
             let others = &self.type_of[index.after(a)..];
-            let (own, rest) = pairs.split_at(others.len());
-            pairs = rest;
-            for (&b_type, &[ab, ba]) in others.iter().zip(own) {
+            let keys = others.iter().zip(from).map(|(&b_type, &[ab, ba])| {
                 // Most pairs are empty.
                 let pattern = if ab | ba == 0 {
                     0
                 } else {
                     self.patterns.number([0, ab, ba])
                 };
-                let class = self.pairs.number(key([a_type, b_type, pattern]));
-                self.of_pairs.push(class);
-            }
+                key([a_type, b_type, pattern])
+            });
+            self.pairs.numbers(keys, to);
+            (to, from) = (&mut to[others.len()..], &from[others.len()..]);
         }
     }
 

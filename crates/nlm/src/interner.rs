@@ -35,6 +35,12 @@ pub(crate) struct Interner<K> {
 /// The number where there is no key.
 const FREE: u32 = u32::MAX;
 
+/// Where a key is looked for first.
+#[inline]
+fn home<K: Key>(places: &[(K, u32)], key: K) -> usize {
+    (key.mixed() >> 40) as usize & (places.len() - 1)
+}
+
 impl<K: Key> Interner<K> {
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
@@ -55,20 +61,26 @@ impl<K: Key> Interner<K> {
         self.keys.len()
     }
 
-    /// Where a key is looked for first.
-    #[inline]
-    fn home(&self, key: K) -> usize {
-        (key.mixed() >> 40) as usize & (self.places.len() - 1)
-    }
-
     /// The number of a key, a new one if it has none. Needs a [`clear`](Self::clear) at first.
     #[inline]
     pub(crate) fn number(&mut self, key: K) -> u32 {
-        let (known, number) = self.places[self.home(key)];
-        if known == key && number != FREE {
-            return number;
+        let mut number = 0;
+        self.numbers([key], std::slice::from_mut(&mut number));
+        number
+    }
+
+    /// The numbers of many keys, one after the other.
+    #[inline]
+    pub(crate) fn numbers(&mut self, keys: impl IntoIterator<Item = K>, to: &mut [u32]) {
+        let mut places = &self.places[..];
+        for (to, key) in to.iter_mut().zip(keys) {
+            let (known, number) = places[home(places, key)];
+            *to = number;
+            if known != key || number == FREE {
+                *to = self.look_further(key);
+                places = &self.places;
+            }
         }
-        self.look_further(key)
     }
 
     #[cold]
@@ -99,7 +111,7 @@ impl<K: Key> Interner<K> {
 
     /// The place of a key, or the free one where it belongs.
     fn place(&self, key: K) -> usize {
-        let mut at = self.home(key);
+        let mut at = home(&self.places, key);
         while self.places[at].1 != FREE && self.places[at].0 != key {
             at = (at + 1) & (self.places.len() - 1);
         }

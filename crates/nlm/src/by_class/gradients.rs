@@ -30,8 +30,6 @@ pub(crate) struct GradientsByClass {
     /// The gradient of the weights of the map at work.
     pub(super) dw: Buffer,
     pub(super) d_bias: Buffer,
-    /// See [`ThirdsGradient`](crate::kernels::thirds::ThirdsGradient).
-    pub(super) values: Buffer,
 }
 
 impl GradientsByClass {

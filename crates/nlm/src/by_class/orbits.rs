@@ -94,10 +94,6 @@ impl Orbits {
         let n = index.objects();
         self.reverse_pairs(classes);
         let mut all = std::mem::take(&mut self.places);
-        if index.distinct() {
-            // Tuples with an object twice have no place: what a larger group left there must go.
-            all.clear();
-        }
         all.resize(index.group() * n * n * n, 0);
         let mut matrix = vec![0u64; n * n];
         for (structure, places) in all.chunks_exact_mut(n * n * n).enumerate() {
@@ -139,6 +135,20 @@ impl Orbits {
                 for (s, order) in ORDERS.iter().enumerate().rev() {
                     let [a, b, c] = order.map(|i| triple.0[i]);
                     places[(a * n + b) * n + c] = (first + s * BLOCK) as u32;
+                }
+            }
+        }
+        if index.distinct() {
+            // Tuples that repeat an object do not count: they are behind all classes.
+            let nowhere = (classes.orbits.len() * width) as u32;
+            for places in all.chunks_exact_mut(n * n * n) {
+                for (a, places) in places.chunks_exact_mut(n * n).enumerate() {
+                    for (b, places) in places.chunks_exact_mut(n).enumerate() {
+                        (places[a], places[b]) = (nowhere, nowhere);
+                        if a == b {
+                            places.fill(nowhere);
+                        }
+                    }
                 }
             }
         }

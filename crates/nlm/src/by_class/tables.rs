@@ -55,7 +55,8 @@ pub(super) struct Tables {
     pub(super) members: Vec<[u32; 3]>,
     /// `[class][column block][6][8]`: coefficients of the input and of the triples that are kept.
     pub(super) coefficients: Buffer,
-    /// `[layer]`, `[class][feature block][6][8]`: values of the triples, or what is added to them.
+    /// `[layer]`, `[class][feature block][6][8]`: values of the triples, or what is added to them;
+    /// behind all classes NaN, for triples that do not count.
     pub(super) slots: Vec<Buffer>,
 }
 
@@ -301,7 +302,8 @@ impl Tables {
                 self.ends.len(),
             );
             let own = self.coefficients.view_mut(stride).after(done);
-            self.slots[layer].extend(done * width, all * width);
+            self.slots[layer].extend(done * width, (all + 1) * width);
+            self.slots[layer].as_mut_slice()[all * width..][..width].fill(f32::NAN);
             network.level.run(&ClassCompose {
                 classes: &self.members[done..],
                 pairs: by_class.then_some(parts),

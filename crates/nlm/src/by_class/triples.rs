@@ -14,7 +14,6 @@ use crate::kernels::orbit::SIX;
 use crate::kernels::rows::EndRows;
 use crate::kernels::rows_gradient::{FromSums, PairsToPre};
 use crate::kernels::thirds::{Thirds, ThirdsGradient, To};
-use crate::plan::BLOCK;
 
 fn kind(network: &Network<'_>, layer: usize) -> Triples {
     network.shape.triples[layer].expect("the layer has triples")
@@ -42,6 +41,9 @@ impl Layers {
     /// Does something with the tuples of a layer's triples.
     fn thirds(&self, network: &Network<'_>, group: Group<'_>, layer: usize, to: To<'_>) {
         let (index, with_pairs) = (group.index, kind(network, layer) == Triples::WithPairs);
+        let mut table = self.tables.table(layer);
+        // With the row that is behind those of classes.
+        table.classes += 1;
         network.level.run(&Thirds {
             structures: group.count,
             objects: index.objects(),
@@ -49,7 +51,7 @@ impl Layers {
             rows: index.rows(2),
             row_of: index.row_of(),
             places: &self.orbits.places,
-            table: self.tables.table(layer),
+            table,
             expanded: with_pairs.then(|| self.pairs.as_slice()),
             features: network.plan.features,
             both: network.plan.quantifiers == 2,
@@ -128,11 +130,9 @@ fn of_orbits(classes: &mut Classes, inputs: &Inputs, index: &Index, at: usize, t
             let xy = of[index.pair(x, y)];
             let (xz, yz) = (index.pair(x, first), index.pair(y, first));
             let (xz, yz) = (&of[xz..xz + len], &of[yz..yz + len]);
-            let run = &mut to[next..next + len];
+            let keys = xz.iter().zip(yz).map(|(&xz, &yz)| key([xy, xz, yz]));
+            classes.orbits.numbers(keys, &mut to[next..next + len]);
             next += len;
-            for ((to, &xz), &yz) in run.iter_mut().zip(xz).zip(yz) {
-                *to = classes.orbits.number(key([xy, xz, yz]));
-            }
         }
     }
     classes.of_pairs = own;
@@ -221,7 +221,7 @@ impl GradientsByClass {
         });
         let width = plan.features * SIX;
         let mut d_slots = std::mem::take(&mut self.d_slots);
-        d_slots.zeroed(self.layers.classes.orbits.len() * width);
+        d_slots.zeroed((self.layers.classes.orbits.len() + 1) * width);
         let expanded = match kind(network, layer) {
             Triples::WithPairs => rows,
             Triples::ByClass => 2 * self.layers.classes.pairs(),
@@ -230,17 +230,14 @@ impl GradientsByClass {
         d_expanded.zeroed(expanded * 3 * plan.features);
         let count = index.group();
         let group = Group { index, count };
-        let mut values = std::mem::take(&mut self.values);
-        values.reserve(index.objects() * BLOCK);
         let to = To::Gradient(ThirdsGradient {
             best: self.layers.best[layer].view(columns),
             d_best: self.d_best.view(columns),
             d_table: d_slots.view_mut(width),
             d_expanded: d_expanded.view_mut(3 * plan.features),
-            values: values.view_mut(BLOCK),
         });
         self.layers.thirds(network, group, layer, to);
-        (self.d_slots, self.d_expanded, self.values) = (d_slots, d_expanded, values);
+        (self.d_slots, self.d_expanded) = (d_slots, d_expanded);
     }
 
     /// From the gradients of slots to the weights, to the triples a layer reads, and to what

@@ -10,7 +10,7 @@
 //!
 //! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
 
-use super::vector::{Kernel, Vector, sigmoids, tiles};
+use super::vector::{Kernel, Vector, cover, sigmoids, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
 use crate::tuning::UNROLL;
@@ -103,7 +103,7 @@ unsafe impl Kernel for RowMap<'_> {
                     1 if true => self.tile::<V, 1, 4>(i),
                 );
             } else {
-                tiles!(i of n;
+                cover!(i of n;
                     8 if true => self.tile::<V, 8, 1>(i),
                     1 if true => self.tile::<V, 1, 1>(i),
                 );
@@ -234,39 +234,30 @@ unsafe impl Kernel for PairMap<'_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        // SAFETY: there are as many pairs as a tile has.
+        // SAFETY: the tiles cover the pairs.
         unsafe {
-            if V::WIDE && self.pairs >= 8 {
-                self.tiles::<V, 8>();
-            } else if self.pairs >= 4 {
-                self.tiles::<V, 4>();
-            } else {
-                self.tiles::<V, 1>();
-            }
+            cover!(i of self.pairs;
+                8 if V::WIDE => self.tile::<V, 8>(i),
+                4 if true => self.tile::<V, 4>(i),
+                1 if true => self.tile::<V, 1>(i),
+            );
         }
     }
 }
 
 impl PairMap<'_> {
+    /// The pairs i .. i + T.
     #[inline(always)]
-    unsafe fn tiles<V: Vector, const T: usize>(&self) {
-        let mut i = 0;
-        // SAFETY: there are at least T pairs. The last tile may compute pairs again: no output is
-        // an input.
-        unsafe {
-            while i < self.pairs {
-                let from = i.min(self.pairs - T);
-                for f in (0..self.outputs).step_by(BLOCK) {
-                    self.tile::<V, T>(from, f);
-                }
-                i += T;
-            }
+    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize) {
+        for f in (0..self.outputs).step_by(BLOCK) {
+            // SAFETY: the caller gives pairs that exist.
+            unsafe { self.features::<V, T>(i, f) };
         }
     }
 
     /// Features f .. f + 8 of the pairs i .. i + T.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const T: usize>(&self, i: usize, f: usize) {
+    unsafe fn features<V: Vector, const T: usize>(&self, i: usize, f: usize) {
         // SAFETY: the caller gives pairs and outputs that exist.
         unsafe {
             let mut u = [V::splat(0.0); T];

@@ -5,7 +5,7 @@
 //! differences alone. So a map over pairs is two maps over rows, the even and the odd ones, and
 //! needs no kernel of its own.
 
-use super::vector::{Kernel, Vector};
+use super::vector::{Kernel, Vector, cover, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
 
@@ -54,35 +54,22 @@ unsafe impl Kernel for WeightGradient<'_> {
         // SAFETY: the tiles stay within columns and outputs.
         unsafe {
             for f in (0..self.of.outputs).step_by(BLOCK) {
-                let mut c = 0;
-                while c < self.columns {
-                    let left = self.columns - c;
-                    c += if V::WIDE && left >= 24 {
-                        self.tile::<V, 24>(c, f)
-                    } else if V::WIDE && left >= 16 {
-                        self.tile::<V, 16>(c, f)
-                    } else if left >= 8 {
-                        self.tile::<V, 8>(c, f)
-                    } else if self.columns >= 8 {
-                        // Some columns again: a tile of few waits for its own sums.
-                        self.tile::<V, 8>(self.columns - 8, f)
-                    } else if left >= 4 {
-                        self.tile::<V, 4>(c, f)
-                    } else if left >= 2 {
-                        self.tile::<V, 2>(c, f)
-                    } else {
-                        self.tile::<V, 1>(c, f)
-                    };
-                }
+                // A tile of few columns waits for its own sums.
+                cover!(c of self.columns;
+                    16 if V::WIDE => self.tile::<V, 16>(c, f),
+                    8 if true => self.tile::<V, 8>(c, f),
+                    4 if true => self.tile::<V, 4>(c, f),
+                    1 if true => self.tile::<V, 1>(c, f),
+                );
             }
         }
     }
 }
 
 impl WeightGradient<'_> {
-    /// Columns c .. c + C and features f .. f + 8. Returns C.
+    /// Columns c .. c + C and features f .. f + 8.
     #[inline(always)]
-    unsafe fn tile<V: Vector, const C: usize>(&self, c: usize, f: usize) -> usize {
+    unsafe fn tile<V: Vector, const C: usize>(&self, c: usize, f: usize) {
         // SAFETY: the caller gives columns and features that exist.
         unsafe {
             let mut acc = [V::splat(0.0); C];
@@ -97,7 +84,6 @@ impl WeightGradient<'_> {
                 a.store(self.dw.row(c + k).add(f));
             }
         }
-        C
     }
 }
 
@@ -125,42 +111,28 @@ unsafe impl Kernel for InputGradient<'_> {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&self) {
-        const THREE: usize = 3 * BLOCK;
         // SAFETY: the passes cover all columns and outputs, which are whole blocks.
         unsafe {
-            let mut f = 0;
-            while f < self.of.outputs {
+            for f in (0..self.of.outputs).step_by(BLOCK) {
                 // As many weights as there are registers for.
-                let three = V::WIDE && f + THREE <= self.of.outputs;
-                let mut c = 0;
-                while c < self.columns {
-                    let left = self.columns - c;
-                    c += if three {
-                        self.pass::<V, 1, THREE>(c, f)
-                    } else if V::WIDE && left >= THREE {
-                        self.pass::<V, 3, BLOCK>(c, f)
-                    } else if V::WIDE && left >= 2 * BLOCK {
-                        self.pass::<V, 2, BLOCK>(c, f)
-                    } else {
-                        self.pass::<V, 1, BLOCK>(c, f)
-                    };
-                }
-                f += if three { THREE } else { BLOCK };
+                tiles!(block of self.columns / BLOCK;
+                    3 if V::WIDE => self.pass::<V, 3>(block * BLOCK, f),
+                    1 if true => self.pass::<V, 1>(block * BLOCK, f),
+                );
             }
         }
     }
 }
 
 impl InputGradient<'_> {
-    /// Columns c .. c + 8 B from outputs f .. f + K, row by row: the weights stay in registers.
-    /// Returns 8 B.
+    /// Columns c .. c + 8 B from outputs f .. f + 8, row by row: the weights stay in registers.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // one index runs over several arrays
-    unsafe fn pass<V: Vector, const B: usize, const K: usize>(&self, c: usize, f: usize) -> usize {
+    unsafe fn pass<V: Vector, const B: usize>(&self, c: usize, f: usize) {
         // SAFETY: the caller gives columns and outputs that exist.
         unsafe {
-            let mut w = [[V::splat(0.0); B]; K];
-            for k in 0..K {
+            let mut w = [[V::splat(0.0); B]; BLOCK];
+            for k in 0..BLOCK {
                 for b in 0..B {
                     let at = (c + b * BLOCK) * self.of.outputs + (f + k) * BLOCK;
                     w[k][b] = V::load(self.weights.as_ptr().add(at));
@@ -173,7 +145,7 @@ impl InputGradient<'_> {
                 for b in 0..B {
                     acc[b] = V::load(dx.add(b * BLOCK));
                 }
-                for k in 0..K {
+                for k in 0..BLOCK {
                     let d = V::splat(*dy.add(k));
                     for b in 0..B {
                         acc[b] = d.mul_add(w[k][b], acc[b]);
@@ -184,7 +156,6 @@ impl InputGradient<'_> {
                 }
             }
         }
-        B * BLOCK
     }
 }
 
@@ -229,12 +200,10 @@ unsafe impl Kernel for ReduceGradient<'_> {
             for t in 0..self.targets {
                 let members = self.members.get_unchecked(t * per..(t + 1) * per);
                 for f in (0..self.features).step_by(BLOCK) {
-                    self.target(members, t, [f, f], V::splat(f32::NEG_INFINITY), |a, b| {
-                        a.max(b)
-                    });
                     if self.both {
-                        let of = [f, self.features + f];
-                        self.target(members, t, of, V::splat(f32::INFINITY), |a, b| a.min(b));
+                        self.target::<V, true>(members, t, f);
+                    } else {
+                        self.target::<V, false>(members, t, f);
                     }
                 }
             }
@@ -243,34 +212,43 @@ unsafe impl Kernel for ReduceGradient<'_> {
 }
 
 impl ReduceGradient<'_> {
-    /// Features f .. f + 8 of target t, whose extremum, the better of any two, is in column c.
+    /// Features f .. f + 8 of target t.
     #[inline(always)]
-    unsafe fn target<V: Vector>(
-        &self,
-        members: &[u32],
-        t: usize,
-        [f, c]: [usize; 2],
-        mut best: V,
-        better: impl Fn(V, V) -> V,
-    ) {
+    unsafe fn target<V: Vector, const BOTH: bool>(&self, members: &[u32], t: usize, f: usize) {
         // SAFETY: every member is a row.
         unsafe {
-            let x = self.x.from(f);
+            let (zero, one) = (V::splat(0.0), V::splat(1.0));
+            let value = |row: u32| V::load(self.x.row(row as usize).add(f));
+            let (mut max, mut min) = (V::splat(f32::NEG_INFINITY), V::splat(f32::INFINITY));
             for &row in members {
-                best = better(V::load(x.row(row as usize)), best);
+                max = value(row).max(max);
+                if BOTH {
+                    min = value(row).min(min);
+                }
             }
-            let mut ties = V::splat(0.0);
+            let (mut ties_max, mut ties_min) = (zero, zero);
             for &row in members {
-                let v = V::load(x.row(row as usize));
-                ties = ties.add(v.where_equal(best, V::splat(1.0)));
+                ties_max = ties_max.add(value(row).where_equal(max, one));
+                if BOTH {
+                    ties_min = ties_min.add(value(row).where_equal(min, one));
+                }
             }
-            let mut share = V::load(self.d_red.row(t).add(c)).div(ties);
-            if let Some(red) = self.red {
-                share = share.mul(slope(V::load(red.row(t).add(c))));
+            let share = |column: usize, ties: V| {
+                let share = V::load(self.d_red.row(t).add(column)).div(ties);
+                let slope = |red: Rows<'_>| slope(V::load(red.row(t).add(column)));
+                self.red.map_or(share, |red| share.mul(slope(red)))
+            };
+            let (share_max, mut share_min) = (share(f, ties_max), zero);
+            if BOTH {
+                share_min = share(self.features + f, ties_min);
             }
             for &row in members {
-                let v = V::load(x.row(row as usize));
-                add(self.d.row(row as usize).add(f), v.where_equal(best, share));
+                let to = self.d.row(row as usize).add(f);
+                let mut d = V::load(to).add(value(row).where_equal(max, share_max));
+                if BOTH {
+                    d = d.add(value(row).where_equal(min, share_min));
+                }
+                d.store(to);
             }
         }
     }

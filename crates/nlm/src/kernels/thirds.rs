@@ -9,20 +9,20 @@
 //!
 //! in this order of additions whatever the tuple is, so that unlike tuples that tie exactly do so
 //! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
-//! in one place, and each tuple counts once.
+//! in one place, and each tuple counts once. One that does not count has its place where the table
+//! holds NaN, which is no extremum and equal to none: to leave it out of a loop takes longer.
 
 use super::orbit::{SIX, Table};
 use super::rows_gradient::add;
 use super::vector::{Kernel, Vector};
 use super::view::{Rows, RowsMut, all_below, times};
 use crate::plan::BLOCK;
-use std::ops::Range;
 
 /// The tuples, what their values are made of, and what is done with them.
 pub(crate) struct Thirds<'a> {
     pub(crate) structures: usize,
     pub(crate) objects: usize,
-    /// Leave out tuples that repeat an object.
+    /// Leave out pairs that repeat an object.
     pub(crate) distinct: bool,
     /// Rows of pairs a structure has.
     pub(crate) rows: usize,
@@ -56,15 +56,12 @@ pub(crate) struct ThirdsGradient<'a> {
     pub(crate) d_table: RowsMut<'a>,
     /// `[row][3 features]`, added to, where pairs contribute.
     pub(crate) d_expanded: RowsMut<'a>,
-    /// `[object][8]`, the values of the tuples at hand.
-    pub(crate) values: RowsMut<'a>,
 }
 
 /// All tuples (a, b, ·), for eight features.
 struct Run<'a, V, const F: usize> {
     a: usize,
     b: usize,
-    distinct: bool,
     /// The rows of (a, ·) and (b, ·).
     rows: [&'a [u32]; 2],
     places: &'a [u32],
@@ -75,18 +72,6 @@ struct Run<'a, V, const F: usize> {
 }
 
 impl<V: Vector, const F: usize> Run<'_, V, F> {
-    /// The objects z of the tuples, of `n` objects. In spans, since a question for each z would
-    /// often be answered otherwise than the last.
-    #[inline(always)]
-    fn thirds(&self, n: usize) -> [Range<usize>; 3] {
-        let (low, high) = (self.a.min(self.b), self.a.max(self.b));
-        if self.distinct {
-            [0..low, low + 1..high, high + 1..n]
-        } else {
-            [0..n, n..n, n..n]
-        }
-    }
-
     #[inline(always)]
     unsafe fn value<const PAIRS: bool>(&self, z: usize) -> V {
         // SAFETY: the caller gives a tuple that exists.
@@ -139,7 +124,6 @@ impl<'a> Thirds<'a> {
             Run {
                 a,
                 b,
-                distinct: self.distinct,
                 rows: [
                     self.row_of.get_unchecked(a * n..(a + 1) * n),
                     self.row_of.get_unchecked(b * n..(b + 1) * n),
@@ -152,16 +136,6 @@ impl<'a> Thirds<'a> {
             }
         }
     }
-}
-
-/// Runs a block for every third object of a run. (Not an iterator: its state would leave the
-/// registers.)
-macro_rules! for_thirds {
-    ($z:ident in $run:expr, $n:expr, $body:block) => {
-        for span in $run.thirds($n) {
-            for $z in span $body
-        }
-    };
 }
 
 // SAFETY: all tuples of all structures, their rows and places, which `check` asks for.
@@ -189,7 +163,6 @@ unsafe impl Kernel for Thirds<'_> {
             To::Gradient(to) => {
                 to.best.check(rows, columns);
                 to.d_best.check(rows, columns);
-                to.values.check(n, BLOCK);
                 to.d_table.check(self.table.classes, width);
                 assert_eq!(to.d_table.stride(), width);
                 if self.expanded.is_some() {
@@ -261,13 +234,13 @@ impl Thirds<'_> {
         unsafe {
             let mut max = V::splat(f32::NEG_INFINITY);
             let mut min = V::splat(f32::INFINITY);
-            for_thirds!(z in run, self.objects, {
+            for z in 0..self.objects {
                 let v = run.value::<PAIRS>(z);
                 max = v.max(max);
                 if BOTH {
                     min = v.min(min);
                 }
-            });
+            }
             let row = structure * self.rows + *run.rows[0].get_unchecked(run.b) as usize;
             // Both rows of (a, a) hold the same tuple.
             for row in row..=row + usize::from(run.a == run.b) {
@@ -316,16 +289,13 @@ impl Thirds<'_> {
                 return;
             }
             let (mut ties_max, mut ties_min) = (zero, zero);
-            for_thirds!(z in run, n, {
+            for z in 0..n {
                 let v = run.value::<PAIRS>(z);
-                if PAIRS {
-                    v.store(to.values.row(z));
-                }
                 ties_max = ties_max.add(v.where_equal(max, one));
                 if BOTH {
                     ties_min = ties_min.add(v.where_equal(min, one));
                 }
-            });
+            }
             share_max = share_max.div(ties_max);
             if BOTH {
                 share_min = share_min.div(ties_min);
@@ -333,12 +303,8 @@ impl Thirds<'_> {
             let d_table = to.d_table.row(0).wrapping_add(f * SIX);
             let d_expanded = to.d_expanded.row(structure * self.rows).wrapping_add(f);
             let mut total = zero;
-            for_thirds!(z in run, n, {
-                let v = if PAIRS {
-                    V::load(to.values.row(z))
-                } else {
-                    run.value::<PAIRS>(z)
-                };
+            for z in 0..n {
+                let v = run.value::<PAIRS>(z);
                 let mut d = v.where_equal(max, share_max);
                 if BOTH {
                     d = d.add(v.where_equal(min, share_min));
@@ -350,7 +316,7 @@ impl Thirds<'_> {
                     add(d_expanded.add(bz), d);
                     total = total.add(d);
                 }
-            });
+            }
             if PAIRS {
                 add(d_expanded.add((local * 3 + 2) * features), total);
             }

@@ -111,6 +111,22 @@ macro_rules! tiles {
 }
 pub(super) use tiles;
 
+/// Runs tiles of the first size of which `n` has one, where it is for these registers. The last of
+/// them may compute again what the one before it has: no output may be an input.
+macro_rules! cover {
+    ($i:ident of $n:expr; $($size:literal if $wanted:expr => $tile:expr),+ $(,)?) => {{
+        $(if $wanted && $n >= $size {
+            let mut next = 0;
+            while next < $n {
+                let $i = next.min($n - $size);
+                $tile;
+                next += $size;
+            }
+        } else)+ {}
+    }};
+}
+pub(super) use cover;
+
 /// Work that can run at any level.
 ///
 /// # Safety
