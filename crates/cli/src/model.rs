@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use homing::models::SHIPPED;
 use homing::{Error, load_model, load_model_for};
-use homing_learner::{AnyModel, CountsModel, GnnModel, HgnModel, HgnReport, Model, Signature};
+use homing_learner::{
+    AnyModel, CountsModel, GnnModel, HgnModel, HgnReport, Model, Signature, WEIGHT_SCALE,
+};
 use homing_planner::ground;
 
 use crate::args::ModelCommand;
@@ -178,8 +180,21 @@ fn of_counts(model: &CountsModel, features: usize) -> anyhow::Result<String> {
     rows.row("rounds", header.graph.rounds);
     rows.row("heads", header.heads);
     if !header.heuristics.is_empty() {
-        let names: Vec<&str> = header.heuristics.iter().map(|(h, _)| h.name()).collect();
-        rows.row("heuristics", names.join(" "));
+        let weighted = header.heuristics.iter().map(|(kind, weights)| {
+            let of_heads = weights[..header.heads].iter();
+            let weights =
+                of_heads.map(|&w| format!("{:.3}", f64::from(w) / f64::from(WEIGHT_SCALE)));
+            format!(
+                "{} ({})",
+                kind.name(),
+                weights.collect::<Vec<_>>().join(", ")
+            )
+        });
+        let weighted: Vec<String> = weighted.collect();
+        rows.row(
+            "heuristics",
+            format!("{}, each with its weight", weighted.join(" ")),
+        );
     }
     rows.row("pairs", report.fit.pairs);
     rows.row("trained on", candidates::data(report));

@@ -2,11 +2,14 @@
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use homing_nlm::SplitMix64;
 use homing_planner::Task;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::compute::Compute;
 use crate::config::TrainConfig;
@@ -175,35 +178,7 @@ impl<'t> Trainer<'t> {
         bytes: &[u8],
         compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
-        let broken = |error: &dyn std::fmt::Display| {
-            TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
-        };
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
-        let header = metadata
-            .metadata()
-            .as_ref()
-            .and_then(|metadata| metadata.get(KEY));
-        let header = header.ok_or_else(|| broken(&"no header"))?;
-        let mut value: serde_json::Value =
-            serde_json::from_str(header).map_err(|error| broken(&error))?;
-        let sum = unseal(&mut value).ok_or_else(|| broken(&"no checksum"))?;
-        let header: Header = serde_json::from_value(value).map_err(|error| broken(&error))?;
-        if header.version != VERSION {
-            return Err(TrainError::Checkpoint(format!(
-                "it has format {}, this homing reads {VERSION}",
-                header.version
-            )));
-        }
-        let mut arrays = Vec::new();
-        for name in ARRAYS {
-            let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
-            arrays.push(tensor.data());
-        }
-        let text = serde_json::to_string(&header).map_err(|error| broken(&error))?;
-        if !holds(&sum, &text, arrays) {
-            return Err(broken(&"its checksum does not fit its content"));
-        }
+        let (header, arrays): (Header, _) = read(bytes, KEY, VERSION, ARRAYS)?;
         let mut trainer = Self::begin(tasks, header.config, header.seed, compute)?;
         let problems: Vec<u64> = trainer
             .spaces
@@ -215,17 +190,17 @@ impl<'t> Trainer<'t> {
                 "it is of a run on other problems, or in another order".to_owned(),
             ));
         }
-        let numbers = |name: &str| {
-            let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
-            let numbers = from_bytes(tensor.data());
-            if tensor.dtype() == Dtype::F32 && numbers.len() == trainer.parameters.len() {
+        let numbers = |index: usize| {
+            let numbers = from_bytes(arrays[index].data());
+            let is_right = arrays[index].dtype() == Dtype::F32;
+            if is_right && numbers.len() == trainer.parameters.len() {
                 Ok(numbers)
             } else {
-                Err(broken(&format!("`{name}` has a wrong size")))
+                Err(broken(&format!("`{}` has a wrong size", ARRAYS[index])))
             }
         };
-        let (parameters, target) = (numbers(ARRAYS[0])?, numbers(ARRAYS[1])?);
-        let (first, second) = (numbers(ARRAYS[2])?, numbers(ARRAYS[3])?);
+        let (parameters, target) = (numbers(0)?, numbers(1)?);
+        let (first, second) = (numbers(2)?, numbers(3)?);
         trainer.restore_weights(parameters, target);
         trainer.adam.restore(header.adam_steps, &first, &second);
         trainer.random = SplitMix64::new(header.random);
@@ -234,8 +209,7 @@ impl<'t> Trainer<'t> {
         trainer.goals = header.goals;
         trainer.resets = header.resets;
         trainer.recent_losses = header.recent_losses;
-        let replay = tensors.tensor(ARRAYS[4]).map_err(|error| broken(&error))?;
-        let (chunks, _) = replay.data().as_chunks::<4>();
+        let (chunks, _) = arrays[4].data().as_chunks::<4>();
         let words: Vec<u32> = chunks
             .iter()
             .map(|&chunk| u32::from_le_bytes(chunk))
@@ -272,4 +246,50 @@ impl<'t> Trainer<'t> {
         }
         Ok(trainer)
     }
+}
+
+pub(crate) fn broken(error: &dyn Display) -> TrainError {
+    TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
+}
+
+/// The header of a checkpoint and its arrays: whole, of this version, and of the kind that `key` names.
+pub(crate) fn read<'b, H, const N: usize>(
+    bytes: &'b [u8],
+    key: &str,
+    version: u32,
+    arrays: [&str; N],
+) -> Result<(H, [TensorView<'b>; N]), TrainError>
+where
+    H: Serialize + DeserializeOwned,
+{
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
+    let metadata = metadata.metadata().clone().unwrap_or_default();
+    let is_checkpoint = |key: &&String| key.starts_with("homing-") && key.ends_with("checkpoint");
+    let header = metadata
+        .get(key)
+        .ok_or_else(|| match metadata.keys().find(is_checkpoint) {
+            Some(_) => TrainError::Checkpoint(
+                "it is of a run with another objective: --objective must be what it was".to_owned(),
+            ),
+            None => broken(&"no header"),
+        })?;
+    let mut value: Value = serde_json::from_str(header).map_err(|error| broken(&error))?;
+    let sum = unseal(&mut value).ok_or_else(|| broken(&"no checksum"))?;
+    if let Some(other) = value.get("version").filter(|&found| *found != version) {
+        return Err(TrainError::Checkpoint(format!(
+            "it has format {other}, this homing reads {version}"
+        )));
+    }
+    let header: H = serde_json::from_value(value).map_err(|error| broken(&error))?;
+    let mut found = Vec::new();
+    for name in arrays {
+        found.push(tensors.tensor(name).map_err(|error| broken(&error))?);
+    }
+    let text = serde_json::to_string(&header).map_err(|error| broken(&error))?;
+    if !holds(&sum, &text, found.iter().map(TensorView::data)) {
+        return Err(broken(&"its checksum does not fit its content"));
+    }
+    let found = found.try_into().expect("one for each name");
+    Ok((header, found))
 }

@@ -309,8 +309,17 @@ fn a_network_that_ranks_goes_on_from_a_checkpoint() {
         let refused = RankingTrainer::resume(&set, &damaged, 1).err();
         let text = refused.expect("damaged").to_string();
         assert!(text.contains("checksum"), "{text}");
-        // Neither kind of run takes up what the other left.
-        assert!(Trainer::resume(&tasks, &checkpoint, 1).is_err());
+        // Neither kind of run takes up what the other left, and both say why.
+        let paper = Trainer::new(&tasks, hasty(), 1, 1).expect("it begins");
+        let paper = paper.checkpoint().expect("a checkpoint");
+        let refused = [
+            Trainer::resume(&tasks, &checkpoint, 1).err(),
+            RankingTrainer::resume(&set, &paper, 1).err(),
+        ];
+        for error in refused {
+            let text = error.expect("another objective").to_string();
+            assert!(text.contains("another objective"), "{text}");
+        }
     }
 }
 

@@ -116,6 +116,12 @@ fn what_was_learnt_guides_searches_and_explains_itself() {
     ] {
         assert!(shown.stdout.contains(part), "no `{part}` in {shown:#?}");
     }
+    // A model that corrects h_FF says how much of it is in the sum.
+    let corrects = folder.path().join("corrects.safetensors");
+    run!["train", "--heuristic", "ff", "--out", corrects, small].ends_with(0);
+    let shown = run!["model", "show", corrects].ends_with(0);
+    let weighted = shown.line("heuristics         ");
+    assert!(weighted.starts_with("ff ("), "{weighted}");
     let trust = run!["model", "trust", model, problem].ends_with(0);
     assert!(trust.stdout.contains("round 2: "), "{trust:#?}");
     let trust = run!["model", "trust", "--json", model, problem].ends_with(0);

@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use std::fmt::Display;
 
 use homing_nlm::SplitMix64;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::examples::TrainingSet;
 use super::network::RankingTrainer;
-use crate::checkpoint::hash;
+use crate::checkpoint::{broken, hash, read};
 use crate::compute::Compute;
 use crate::config::TrainConfig;
 use crate::model::{from_bytes, to_bytes};
 use crate::record::TrainError;
-use crate::seal::{holds, seal, unseal};
+use crate::seal::seal;
 
 /// The version of the format written.
 const VERSION: u32 = 1;
@@ -39,10 +39,6 @@ struct Header {
 
 fn problems(set: &TrainingSet) -> Vec<u64> {
     set.problems.iter().map(|of| hash(&of.task)).collect()
-}
-
-fn broken(error: &dyn Display) -> TrainError {
-    TrainError::Checkpoint(format!("it is damaged or cut short ({error})"))
 }
 
 impl<'s> RankingTrainer<'s> {
@@ -86,7 +82,8 @@ impl<'s> RankingTrainer<'s> {
         bytes: &[u8],
         compute: impl Into<Compute>,
     ) -> Result<Self, TrainError> {
-        let (header, arrays) = read(bytes)?;
+        let (header, arrays): (Header, _) = read(bytes, KEY, VERSION, ARRAYS)?;
+        let arrays = arrays.map(|array| from_bytes(array.data()));
         if problems(set) != header.problems {
             return Err(TrainError::Checkpoint(
                 "it is of a run on other problems, or in another order".to_owned(),
@@ -103,34 +100,4 @@ impl<'s> RankingTrainer<'s> {
         trainer.recent_losses = header.recent_losses;
         Ok(trainer)
     }
-}
-
-fn read(bytes: &[u8]) -> Result<(Header, [Vec<f32>; 3]), TrainError> {
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
-    let header = metadata.metadata().as_ref();
-    let header = header.and_then(|metadata| metadata.get(KEY));
-    let header = header.ok_or_else(|| {
-        TrainError::Checkpoint("it is of a run with another objective, or damaged".to_owned())
-    })?;
-    let mut value: serde_json::Value =
-        serde_json::from_str(header).map_err(|error| broken(&error))?;
-    let sum = unseal(&mut value).ok_or_else(|| broken(&"no checksum"))?;
-    let header: Header = serde_json::from_value(value).map_err(|error| broken(&error))?;
-    if header.version != VERSION {
-        return Err(TrainError::Checkpoint(format!(
-            "it has format {}, this homing reads {VERSION}",
-            header.version
-        )));
-    }
-    let mut arrays = [&[][..]; 3];
-    for (array, name) in arrays.iter_mut().zip(ARRAYS) {
-        let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
-        *array = tensor.data();
-    }
-    let text = serde_json::to_string(&header).map_err(|error| broken(&error))?;
-    if !holds(&sum, &text, arrays) {
-        return Err(broken(&"its checksum does not fit its content"));
-    }
-    Ok((header, arrays.map(from_bytes)))
 }
