@@ -219,18 +219,21 @@ mod tests {
         (:goal (and (fed g1) (fed g2) GOAL)) (:metric minimize (total-cost)))";
 
     /// Without `wrap` what needs `unmade` makes something.
-    fn read(extra: &str, init: &str, goal: &str) -> Arc<Problem> {
+    fn without_wrap() -> String {
         let begin = KITCHEN.find("(:action wrap").expect("it is there");
         let end = KITCHEN.find("(:action serve ").expect("it is there");
-        let domain = format!("{}{}", &KITCHEN[..begin], &KITCHEN[end..]);
-        read_domain(&domain.replace("EXTRA", extra), init, goal)
+        format!("{}{}", &KITCHEN[..begin], &KITCHEN[end..])
     }
 
-    fn read_domain(domain: &str, init: &str, goal: &str) -> Arc<Problem> {
+    fn read(extra: &str, init: &str, goal: &str) -> Arc<Problem> {
         let problem = PROBLEM.replace("EXTRA", init).replace("GOAL", goal);
+        parsed(&without_wrap().replace("EXTRA", extra), &problem)
+    }
+
+    fn parsed(domain: &str, problem: &str) -> Arc<Problem> {
         let (problem, messages) = read_problem(
             &Source::new("domain.pddl", domain.as_bytes().to_vec()),
-            &Source::new("problem.pddl", problem.into_bytes()),
+            &Source::new("problem.pddl", problem.as_bytes().to_vec()),
         );
         Arc::new(problem.unwrap_or_else(|| panic!("{messages}")))
     }
@@ -304,14 +307,7 @@ mod tests {
                 )
                 .replace("GOAL", "(fed g3)")
                 .replace("EXTRA", "");
-            let begin = KITCHEN.find("(:action wrap").expect("it is there");
-            let end = KITCHEN.find("(:action serve ").expect("it is there");
-            let domain = format!("{}{}", &KITCHEN[..begin], &KITCHEN[end..]).replace("EXTRA", "");
-            let (problem, messages) = read_problem(
-                &Source::new("domain.pddl", domain.into_bytes()),
-                &Source::new("problem.pddl", text.into_bytes()),
-            );
-            let problem = Arc::new(problem.unwrap_or_else(|| panic!("{messages}")));
+            let problem = parsed(&without_wrap().replace("EXTRA", ""), &text);
             let pairing = Pairing::of(&problem, 0.0);
             // A snack for each slice; or, where slices are alike, a slice for each snack.
             let expected = snacks >= bread || plain >= bread;
@@ -346,9 +342,7 @@ mod tests {
                      :precondition (unmade ?s) :effect (and (ready ?s) (not (unmade ?s))))";
         none(read(keep, "", ""), "snacks are made of nothing");
         let wraps = KITCHEN.replace("EXTRA", "");
-        none(
-            read_domain(&wraps, "", ""),
-            "unmade snacks are used otherwise",
-        );
+        let problem = PROBLEM.replace("EXTRA", "").replace("GOAL", "");
+        none(parsed(&wraps, &problem), "unmade snacks are used otherwise");
     }
 }
