@@ -56,6 +56,8 @@ pub struct Interchangeable {
     holds: Vec<u64>,
     /// By member: whether it is the first of those that nothing tells apart in that state.
     first: Vec<bool>,
+    /// The same in the state before, where two are compared.
+    first_before: Vec<bool>,
     /// By proposition: whether every action that needs it has the members that it mentions among its
     /// arguments. A condition on all objects of a type is one that has not.
     is_own: Vec<bool>,
@@ -161,6 +163,7 @@ impl Interchangeable {
             variables,
             holds: vec![0; objects.len()],
             first: vec![true; objects.len()],
+            first_before: Vec::new(),
             is_refused: vec![false; is_own.len()],
             is_own,
             props: Vec::new(),
@@ -202,6 +205,25 @@ impl Interchangeable {
         }
         let enter = |prop: PropId| !self.is_refused[prop.index()];
         generator.applicable_within(state, enter, actions);
+        self.keep_firsts(task, actions);
+    }
+
+    /// Whether each object that is the first of those alike after a step was so before it: then every
+    /// action that is the first of those alike now, and was possible before, was the first then. Leaves
+    /// the state after the step as the one looked at last.
+    pub(crate) fn keeps_firsts(&mut self, task: &Task, before: &[u32], after: &[u32]) -> bool {
+        self.look_at(task, before);
+        let mut first_before = std::mem::take(&mut self.first_before);
+        first_before.clone_from(&self.first);
+        self.look_at(task, after);
+        let firsts = self.first.iter().zip(&first_before);
+        let keeps = { firsts }.all(|(&after, &before)| before || !after);
+        self.first_before = first_before;
+        keeps
+    }
+
+    /// Leaves out the actions that are like an earlier one in the state looked at last.
+    pub(crate) fn keep_firsts(&self, task: &Task, actions: &mut Vec<ActionId>) {
         actions.retain(|&action| self.is_first(task, action));
     }
 

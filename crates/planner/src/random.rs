@@ -13,6 +13,13 @@ impl Random {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
+    /// Puts things into a random order.
+    pub(crate) fn shuffle<T>(&mut self, things: &mut [T]) {
+        for end in (1..things.len()).rev() {
+            things.swap(end, self.below(end + 1));
+        }
+    }
+
     /// A number from 0 up to 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64

@@ -34,10 +34,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::descent::Descent;
+use super::enabled::Enabled;
+use super::guided::{GuidedKind, GuidedQueue, GuidedRun, Manner};
 use super::novelty::Novelty;
-use super::queue::{
-    KeyQueue, LIST_WORK, PART, QUEUE_WORK, STORE_WORK, ScoreQueue, TypeQueue, Waiting,
-};
+use super::queue::{LIST_WORK, PART, QUEUE_WORK, STORE_WORK, ScoreQueue, Waiting};
 use super::scorer::{SCORER_HEADS, SuccessorScorer};
 use super::{Limit, Limits, Outcome, Statistics};
 use crate::heuristic::{Estimate, Evaluation, Heuristic, Node};
@@ -70,36 +70,6 @@ pub enum Trust {
     Low,
 }
 
-/// How much more patience there is after each new beginning: what is lost by them stays a part.
-const PATIENCE_GROWS: u64 = 4;
-
-/// What the guided worker has done since it began.
-#[derive(Clone, Copy, Debug)]
-struct GuidedRun {
-    work: u64,
-    /// Its work at the last best estimate.
-    best: u64,
-    patience: u64,
-}
-
-impl GuidedRun {
-    fn new(patience: u64) -> Self {
-        Self {
-            work: 0,
-            best: 0,
-            patience,
-        }
-    }
-
-    fn begin(&mut self) {
-        *self = Self::new(self.patience);
-    }
-
-    fn is_stuck(&self) -> bool {
-        self.patience > 0 && self.work >= self.patience && self.work - self.best > self.work / 2
-    }
-}
-
 /// How a deferred search works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeferredConfig {
@@ -110,7 +80,7 @@ pub struct DeferredConfig {
     /// Whether a queue that draws by type helps off plateaus.
     pub by_type: bool,
     /// Work of the guided worker, in rough nanoseconds, after which it begins anew if no estimate was
-    /// the best for half of it; four times as much the next time. 0: never.
+    /// the best for half of it; twice as much the next time. 0: never.
     pub patience: u64,
     /// The part of the work for the learned worker, 0 to 1.
     pub share: f64,
@@ -166,6 +136,10 @@ const BASE: u8 = 128;
 
 /// Of so many turns of the learned worker, one is for what it was told of.
 const OWN_TURNS: usize = 4;
+
+/// What a step has made possible is looked up if it is one of at most so many times the successors of
+/// another state; otherwise all successors are listed and looked through.
+const CANDIDATES: usize = 4;
 
 /// Kinds of workers.
 const WORKERS: usize = 4;
@@ -226,25 +200,6 @@ enum Turn {
     NothingLeft,
 }
 
-/// One queue of the guided worker.
-struct GuidedQueue {
-    kind: GuidedKind,
-    only_preferred: bool,
-    /// Turns taken, less head starts: the queue with the least is next.
-    turns: i64,
-}
-
-enum GuidedKind {
-    /// By the estimate that a heuristic gave the parent.
-    Estimate { heuristic: usize, queue: KeyQueue },
-    /// By the learned score of the state itself.
-    Score(ScoreQueue),
-    /// Shares the queue of the learned worker.
-    Learned,
-    /// By type.
-    Type(TypeQueue),
-}
-
 /// A deferred search that can be run, given more to go by, and run on.
 pub struct Deferred<'a> {
     task: &'a Task,
@@ -256,6 +211,10 @@ pub struct Deferred<'a> {
     generator: Option<SuccessorGenerator>,
     /// With the generator, where objects are alike.
     interchangeable: Option<Interchangeable>,
+    /// Built when descents or the novel worker first run; the inner one only where it can be.
+    enabled: Option<Option<Enabled>>,
+    /// Successors of the state all of whose successors were listed last.
+    listed: usize,
     visited: Visited,
     marks: Vec<u8>,
     /// Steps from the initial state, for types; empty without a queue by type.
@@ -283,7 +242,11 @@ pub struct Deferred<'a> {
     statistics: Statistics,
     best_estimates: Vec<f64>,
     guided_run: GuidedRun,
+    manner: Manner,
+    /// How often the guided worker has begun anew because it did not get on.
+    beginnings: usize,
     best_score: i64,
+    /// Of the heuristics that are asked now.
     evaluations: Vec<Evaluation>,
     applicable: Vec<ActionId>,
     /// Scored steps on their way into a queue: by head, and those by preferred actions.
@@ -308,18 +271,23 @@ impl<'a> Deferred<'a> {
             bytes_per_state: visited.registry().bytes_per_state() as u64,
             ..Statistics::default()
         };
-        let guided = guided_queues(heuristics.len(), &config);
+        let manner = Manner::of(0, heuristics.len(), &config);
+        let guided = manner.queues(config.preferred);
         Self {
             task,
             evaluations: vec![Evaluation::default(); heuristics.len()],
             best_estimates: vec![f64::INFINITY; heuristics.len()],
             guided_run: GuidedRun::new(config.patience),
+            manner,
+            beginnings: 0,
             heuristics,
             scorer: None,
             config,
             limits: Limits::default(),
             generator: None,
             interchangeable: None,
+            enabled: None,
+            listed: 0,
             visited,
             marks: vec![0],
             depths: vec![0],
@@ -392,7 +360,7 @@ impl<'a> Deferred<'a> {
     /// Lets the guided worker begin anew at the initial state, by its heuristics alone: a score that
     /// led it astray does so no longer.
     pub fn begin_guided_anew(&mut self) {
-        self.guided = guided_queues(self.heuristics.len(), &self.config);
+        self.guided = self.manner.queues(self.config.preferred);
         self.guided_run.begin();
         self.best_estimates.fill(f64::INFINITY);
         for mark in &mut self.marks {
@@ -402,13 +370,14 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Lets the guided worker begin anew where it has found nothing better for long: with a queue that
-    /// draws by type, since its estimates have led it to a place that they see no way out of; without
-    /// one where it had one.
+    /// Lets the guided worker begin anew, in another manner, where it has found nothing better for
+    /// long: its estimates have led it to a place that they see no way out of.
     fn leave_plateau(&mut self) {
-        self.config.by_type = !self.config.by_type;
-        self.config.seed = self.config.seed.wrapping_add(1);
-        self.guided_run.patience = self.guided_run.patience.saturating_mul(PATIENCE_GROWS);
+        self.beginnings += 1;
+        self.manner = Manner::of(self.beginnings, self.heuristics.len(), &self.config);
+        self.evaluations
+            .resize(self.manner.heuristics, Evaluation::default());
+        self.guided_run.begin_patiently();
         self.begin_guided_anew();
     }
 
@@ -510,6 +479,10 @@ impl<'a> Deferred<'a> {
             if self.config.interchange {
                 self.interchangeable = Interchangeable::of(self.task, watch)?;
             }
+        }
+        let looks_for_new = self.novelty.is_some() || !self.descents.is_empty();
+        if self.enabled.is_none() && looks_for_new {
+            self.enabled = Some(Enabled::of(self.task, watch)?);
         }
         Ok(())
     }
@@ -640,10 +613,13 @@ impl<'a> Deferred<'a> {
             self.charge(Worker::Descent, STORE_WORK);
             return Ok(Turn::GoOn);
         }
-        self.begin_expansion(id, watch)?;
-        let all = self.applicable.len();
+        let listed = match descent.looks_at_all(step) {
+            true => self.begin_expansion(id, watch)?,
+            false => self.begin_expansion_after(step, id, watch)?,
+        };
         let (looked_at, goal) = self.descent_expansion(descent, id, head, watch)?;
-        let own = STORE_WORK + (all + looked_at) as u64 * LIST_WORK + looked_at as u64 * QUEUE_WORK;
+        let own =
+            STORE_WORK + (listed + looked_at) as u64 * LIST_WORK + looked_at as u64 * QUEUE_WORK;
         self.charge(Worker::Descent, own + descent.take_work());
         if let Some(goal) = goal {
             return Ok(Turn::Goal(goal));
@@ -886,9 +862,12 @@ impl<'a> Deferred<'a> {
             }
             plan = Some(facts);
         }
-        self.begin_expansion(id, watch)?;
+        novelty.enter(self.task, &step, self.visited.state(id), plan);
+        let listed = match novelty.is_level(&step) {
+            true => self.begin_expansion_after(step.step, id, watch)?,
+            false => self.begin_expansion(id, watch)?,
+        };
         let state = self.visited.state(id);
-        novelty.enter(self.task, &step, state, plan);
         let mut goal = None;
         for (index, &action) in self.applicable.iter().enumerate() {
             if novelty.offer(self.task, id, state, action) {
@@ -900,7 +879,8 @@ impl<'a> Deferred<'a> {
             }
         }
         self.statistics.generated += self.applicable.len() as u64;
-        let own = STORE_WORK + self.applicable.len() as u64 * (LIST_WORK + QUEUE_WORK);
+        let looked_at = self.applicable.len() as u64;
+        let own = STORE_WORK + listed as u64 * LIST_WORK + looked_at * QUEUE_WORK;
         self.charge(Worker::Novel, own + novelty.take_work());
         Ok(match goal {
             Some(action) => Turn::Goal(self.take(Waiting { parent: id, action }).0),
@@ -986,6 +966,7 @@ impl<'a> Deferred<'a> {
         }
         self.begin_expansion(id, watch)?;
         self.list_preferred();
+        self.manner.arrange(&mut self.applicable);
         self.charge(Worker::Guided, STORE_WORK);
         let tells = self.tells(lane);
         let mark = &mut self.marks[id.index()];
@@ -1033,8 +1014,8 @@ impl<'a> Deferred<'a> {
         }
         self.statistics.evaluations += 1;
         let visited = &self.visited;
-        for (index, heuristic) in self.heuristics.iter_mut().enumerate() {
-            let evaluation = &mut self.evaluations[index];
+        let asked = self.heuristics.iter_mut().zip(&mut self.evaluations);
+        for (index, (heuristic, evaluation)) in asked.enumerate() {
             heuristic.evaluate_node(Node { visited, id }, evaluation);
             let finite = evaluation.estimate.finite();
             if id == Visited::INITIAL && index == 0 {
@@ -1098,7 +1079,7 @@ impl<'a> Deferred<'a> {
         if by_estimate || by_score {
             // At most so far ahead: head starts that added up would starve the other queues.
             let others = self.guided.iter().filter(|queue| !queue.only_preferred);
-            let ahead = others.map(|queue| queue.turns).min().unwrap_or(0) - self.config.boost;
+            let ahead = others.map(|queue| queue.turns).min().unwrap_or(0) - self.manner.boost;
             for queue in self.guided.iter_mut().filter(|queue| queue.only_preferred) {
                 let progress = match queue.kind {
                     GuidedKind::Score(_) => by_score,
@@ -1215,14 +1196,60 @@ impl<'a> Deferred<'a> {
         }
     }
 
-    /// Counts an expansion and lists the applicable actions.
-    fn begin_expansion(&mut self, id: StateId, watch: &mut dyn Watch) -> Result<(), Limit> {
+    /// Counts an expansion and lists the applicable actions; how many were looked at for that.
+    fn begin_expansion(&mut self, id: StateId, watch: &mut dyn Watch) -> Result<usize, Limit> {
+        self.count_expansion(watch)?;
+        self.list_all(id);
+        Ok(self.applicable.len())
+    }
+
+    /// Like [`begin_expansion`](Self::begin_expansion), but lists only what the step to the state
+    /// has made possible.
+    fn begin_expansion_after(
+        &mut self,
+        step: Waiting,
+        id: StateId,
+        watch: &mut dyn Watch,
+    ) -> Result<usize, Limit> {
+        self.count_expansion(watch)?;
+        let [before, after] = [step.parent, id].map(|state| self.visited.state(state));
+        let mut keeps_firsts = true;
+        if let Some(alike) = &mut self.interchangeable {
+            keeps_firsts = alike.keeps_firsts(self.task, before, after);
+        }
+        let enabled = self.enabled.as_mut().and_then(Option::as_mut);
+        let Some(enabled) = enabled.filter(|_| keeps_firsts) else {
+            self.list_all(id);
+            return Ok(self.applicable.len());
+        };
+        enabled.look_at(self.task, before, step.action);
+        let candidates = enabled.candidates();
+        if candidates <= self.listed * CANDIDATES {
+            enabled.list(self.task, after, &mut self.applicable);
+            if let Some(alike) = &self.interchangeable {
+                alike.keep_firsts(self.task, &mut self.applicable);
+            }
+            return Ok(candidates);
+        }
+        self.list_all(id);
+        let enabled = self.enabled.iter().flatten().next().expect("it is there");
+        let task = self.task;
+        { &mut self.applicable }.retain(|&action| enabled.needs_added(task, action));
+        Ok(self.listed)
+    }
+
+    fn count_expansion(&mut self, watch: &mut dyn Watch) -> Result<(), Limit> {
         let most = self.limits.max_expansions.unwrap_or(u64::MAX);
         if self.statistics.expansions >= most {
             return Err(Limit::Expansions);
         }
         self.poll(watch)?;
         self.statistics.expansions += 1;
+        ask_for_room(self.visited.registry().growth(1), watch).map_err(Limit::Stopped)
+    }
+
+    /// Lists the applicable actions of a state, of those alike the first.
+    fn list_all(&mut self, id: StateId) {
         let generator = self.generator.as_ref().expect("built before a run");
         let state = self.visited.state(id);
         let actions = &mut self.applicable;
@@ -1230,48 +1257,8 @@ impl<'a> Deferred<'a> {
             Some(alike) => alike.applicable(self.task, generator, state, actions),
             None => generator.applicable(state, actions),
         }
-        ask_for_room(self.visited.registry().growth(1), watch).map_err(Limit::Stopped)
+        self.listed = actions.len();
     }
-}
-
-impl GuidedQueue {
-    fn new(kind: GuidedKind, only_preferred: bool) -> Self {
-        Self {
-            kind,
-            only_preferred,
-            turns: 0,
-        }
-    }
-
-    fn push_root(&mut self) {
-        if let GuidedKind::Estimate { queue, .. } = &mut self.kind {
-            queue.push(0, Waiting::ROOT);
-        }
-    }
-}
-
-/// The queues of the guided worker, in the order in which they break ties. In the first the initial
-/// state waits.
-fn guided_queues(heuristics: usize, config: &DeferredConfig) -> Vec<GuidedQueue> {
-    let mut queues = Vec::new();
-    for heuristic in 0..heuristics {
-        for only_preferred in [false, true] {
-            if only_preferred && !config.preferred {
-                continue;
-            }
-            let queue = KeyQueue::default();
-            let kind = GuidedKind::Estimate { heuristic, queue };
-            queues.push(GuidedQueue::new(kind, only_preferred));
-        }
-    }
-    if config.by_type && heuristics > 0 {
-        let kind = GuidedKind::Type(TypeQueue::new(config.seed));
-        queues.push(GuidedQueue::new(kind, false));
-    }
-    if let Some(first) = queues.first_mut() {
-        first.push_root();
-    }
-    queues
 }
 
 /// An estimate as a key: whole estimates are their own.
@@ -1413,19 +1400,6 @@ mod tests {
     }
 
     #[test]
-    fn a_guided_run_is_stuck_after_as_much_work_again_without_a_better_estimate() {
-        let run = |work, best, patience| GuidedRun {
-            work,
-            best,
-            patience,
-        };
-        assert!(!run(99, 0, 100).is_stuck(), "there is patience left");
-        assert!(run(100, 49, 100).is_stuck());
-        assert!(!run(100, 50, 100).is_stuck(), "it gets on");
-        assert!(!run(1000, 0, 0).is_stuck(), "no patience: never");
-    }
-
-    #[test]
     fn a_stuck_guided_worker_begins_anew_with_a_queue_by_type_and_then_without() {
         let task = rooms();
         let config = DeferredConfig {
@@ -1445,7 +1419,6 @@ mod tests {
         assert!(search.marks.iter().all(|mark| mark & BY_GUIDED == 0));
         search.leave_plateau();
         assert!(!by_type(&search));
-        assert_eq!(search.guided_run.patience, 16);
         // However often it begins anew, it gets there.
         let outcome = search.run(Limits::default(), None, &mut ());
         let Outcome::Solved(plan) = outcome else {

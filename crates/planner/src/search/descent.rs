@@ -5,7 +5,8 @@
 //! hollow in every combination of what can move. A descent explores it by *width 1*: from its base,
 //! first in, first out, it takes only steps that make something true for the first time since the
 //! base. So one thing moves while the others stay, and a hollow costs no more states than there are
-//! propositions. The first state that scores less than the base becomes the base.
+//! propositions. The first state that scores less than the base becomes the base. At each state it
+//! looks only at steps that the last one has made possible: the others were looked at before.
 //!
 //! Some ways out need two things of one object at once: a robot must be at the wall *and* hold the
 //! other colour. Where width 1 finds nothing, the descent begins at its base again and also takes
@@ -24,7 +25,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use super::changes::Changes;
-use super::queue::Waiting;
+use super::queue::{PART, Waiting};
 use crate::registry::StateId;
 use crate::task::{ActionId, PropId, Task};
 
@@ -103,6 +104,12 @@ impl Descent {
     /// Whether it waits for a base.
     pub(super) fn is_over(&self) -> bool {
         self.base.is_none()
+    }
+
+    /// Whether it looks at all successors of the state a step leads to, not only at those that the
+    /// step has made possible: at the base, and for pairs.
+    pub(super) fn looks_at_all(&self, step: Waiting) -> bool {
+        self.pairs.is_some() || step.action.0 & PART != 0
     }
 
     /// Takes a state for its base; the goals it leaves open.

@@ -121,6 +121,17 @@ impl Novelty {
         step.known == NONE || step.goals_left < self.known[step.known as usize].goals_left
     }
 
+    /// Whether the state entered last has as many goals left as the one before, and as much of the
+    /// same relaxed plan behind it: then what could be done there is new nowhere.
+    pub(super) fn is_level(&self, step: &NovelStep) -> bool {
+        let Some(before) = self.known.get(step.known as usize) else {
+            return false;
+        };
+        let known = self.known.last().expect("a state was entered");
+        let level = |known: &Known| (known.goals_left, known.plan, known.reached);
+        level(known) == level(before)
+    }
+
     /// Enters the state of a step, with its relaxed plan if there is a new one: the propositions it
     /// makes true.
     pub(super) fn enter(
