@@ -1,6 +1,7 @@
 //! The logistic loss over pairs, minimised by Adagrad.
 
 use homing_nlm::SplitMix64;
+use homing_planner::heuristic::HeuristicKind;
 use homing_planner::{Pace, Stop, Watch};
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +28,22 @@ pub struct RankingConfig {
     pub pairs_per_state: usize,
     /// Random solvable states that a dead end is paired with.
     pub dead_pairs: usize,
+    /// How many times a pair of siblings the pair of a parent and its best child weighs. Without a
+    /// number it is 1, and [`DESCENT`] where classical heuristics are features.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descent: Option<f64>,
     /// The weight that a trap starts with: a feature that only dead ends have. A dead end then
     /// scores above what has a way to the goal, however much else speaks for it. A file that does not
     /// name it is older than traps.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trap: f64,
 }
+
+/// What a step down weighs where classical heuristics are features. Such a model is for one queue, and
+/// one queue leaves a state without a better child only after all that score less: satellites that
+/// need not be touched make that a power of their number. A wrong order of siblings costs a few
+/// evaluations.
+const DESCENT: f64 = 30.0;
 
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
@@ -47,6 +58,7 @@ impl Default for RankingConfig {
             max_pairs: 250_000,
             pairs_per_state: 12,
             dead_pairs: 3,
+            descent: None,
             trap: 1000.0,
         }
     }
@@ -61,7 +73,16 @@ impl RankingConfig {
         faults.not_negative("l2", self.l2);
         faults.at_least_one("max_pairs", self.max_pairs as u64);
         faults.at_least_one("pairs_per_state", self.pairs_per_state as u64);
+        if let Some(descent) = self.descent {
+            faults.positive("descent", descent);
+        }
         faults.all()
+    }
+
+    /// How much the pair of a parent and its best child weighs beside these features.
+    pub(super) fn descent_with(&self, heuristics: &[HeuristicKind]) -> f64 {
+        let usual = if heuristics.is_empty() { 1.0 } else { DESCENT };
+        self.descent.unwrap_or(usual)
     }
 }
 
@@ -252,6 +273,7 @@ impl<'a> Learner<'a> {
                 if gradient > -LEAST_GRADIENT {
                     continue;
                 }
+                let gradient = gradient * self.pairs.weight(pair);
                 self.step(pair, gradient, &mut fitted.weights, &mut squares);
                 let estimates = self.pairs.estimates(pair).iter().enumerate();
                 for (index, &by) in estimates {

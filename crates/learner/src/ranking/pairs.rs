@@ -71,6 +71,8 @@ pub(super) struct Pairs {
     differences: Vec<(u32, f32)>,
     /// By pair, then by heuristic.
     estimates: Vec<f32>,
+    /// By pair: how much it weighs.
+    weights: Vec<f64>,
     heuristics: usize,
 }
 
@@ -97,7 +99,11 @@ impl Pairs {
         &self.estimates[pair * self.heuristics..(pair + 1) * self.heuristics]
     }
 
-    fn push(&mut self, worse: &Described, better: &Described) {
+    pub(super) fn weight(&self, pair: usize) -> f64 {
+        self.weights[pair]
+    }
+
+    fn push(&mut self, worse: &Described, better: &Described, weight: f64) {
         let (Some(h_worse), Some(h_better)) = (&worse.estimates, &better.estimates) else {
             return;
         };
@@ -126,6 +132,7 @@ impl Pairs {
             }
         }
         self.first.push(self.differences.len() as u32);
+        self.weights.push(weight);
         let differences = h_worse.iter().zip(h_better).map(|(w, b)| (w - b) as f32);
         self.estimates.extend(differences);
     }
@@ -197,11 +204,12 @@ pub(super) fn pair_up(
     };
     features.is_trap = traps(&groups, set, features.colours.len());
     shuffle(&mut groups, random);
+    let descent = config.descent_with(&function.heuristics);
     for group in &groups {
         if pairs.len() >= config.max_pairs {
             break;
         }
-        pair_siblings(group, config, random, &mut pairs);
+        pair_siblings(group, config, descent, random, &mut pairs);
     }
     if config.dead_pairs > 0 {
         pair_dead_ends(&groups, set.problems.len(), config, random, &mut pairs);
@@ -266,10 +274,15 @@ fn estimates(
     estimates.into_iter().map(Estimate::finite).collect()
 }
 
-/// The best children below their worse siblings and their parent.
+/// The place of the parent in a sample; its children come behind it.
+const PARENT: usize = 0;
+
+/// The best children below their worse siblings and their parent. Where the parent weighs more than a
+/// sibling, it is never left out.
 fn pair_siblings(
     group: &Group<'_>,
     config: &RankingConfig,
+    descent: f64,
     random: &mut SplitMix64,
     pairs: &mut Pairs,
 ) {
@@ -282,13 +295,17 @@ fn pair_siblings(
         let mut worse: Vec<usize> = (0..sample.len()).filter(|&p| is_worse(p)).collect();
         if worse.len() > config.pairs_per_state {
             shuffle(&mut worse, random);
+            if descent != 1.0 {
+                worse.sort_by_key(|&place| place != PARENT);
+            }
             worse.truncate(config.pairs_per_state);
         }
         for place in worse {
             if pairs.len() >= config.max_pairs {
                 return;
             }
-            pairs.push(&group.states[place], &group.states[good]);
+            let weight = if place == PARENT { descent } else { 1.0 };
+            pairs.push(&group.states[place], &group.states[good], weight);
         }
     }
 }
@@ -322,7 +339,7 @@ fn pair_dead_ends(
                 if pairs.len() >= limit {
                     return;
                 }
-                pairs.push(&group.states[place], alive[random.below(alive.len())]);
+                pairs.push(&group.states[place], alive[random.below(alive.len())], 1.0);
             }
         }
     }
