@@ -29,7 +29,8 @@ pub struct RankingConfig {
     /// Random solvable states that a dead end is paired with.
     pub dead_pairs: usize,
     /// How many times a pair of siblings the pair of a parent and its best child weighs. Without a
-    /// number it is 1, and [`DESCENT`] where classical heuristics are features.
+    /// number it is 1, and 30 where classical heuristics are features. Unless it is 1, only the best
+    /// child that scores least is asked to score less than its parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descent: Option<f64>,
     /// The weight that a trap starts with: a feature that only dead ends have. A dead end then
@@ -40,9 +41,8 @@ pub struct RankingConfig {
 }
 
 /// What a step down weighs where classical heuristics are features. Such a model is for one queue, and
-/// one queue leaves a state without a better child only after all that score less: satellites that
-/// need not be touched make that a power of their number. A wrong order of siblings costs a few
-/// evaluations.
+/// one queue leaves a state without a better child only after all that score less. A wrong order of
+/// siblings costs a few evaluations.
 const DESCENT: f64 = 30.0;
 
 fn is_zero(number: &f64) -> bool {
@@ -269,8 +269,13 @@ impl<'a> Learner<'a> {
             shuffle(&mut order, &mut random);
             for &pair in &order {
                 let pair = pair as usize;
-                let gradient = -falling_sigmoid(self.margin(pair, &fitted));
+                let margin = self.margin(pair, &fitted);
+                let gradient = -falling_sigmoid(margin);
                 if gradient > -LEAST_GRADIENT {
+                    continue;
+                }
+                // One way down is enough: the others are left alone.
+                if !self.is_best_step(pair, margin, &fitted) {
                     continue;
                 }
                 let gradient = gradient * self.pairs.weight(pair);
@@ -294,6 +299,12 @@ impl<'a> Learner<'a> {
     fn is_settled(&self, pair: usize) -> bool {
         let differences = self.pairs.differences(pair).iter();
         { differences }.any(|&(id, _)| self.first_weights[id as usize] > 0.0)
+    }
+
+    /// Whether a pair with this margin is the best step down from its parent; no step down is.
+    fn is_best_step(&self, pair: usize, margin: f64, fitted: &Fitted) -> bool {
+        let mut others = self.pairs.steps(pair).iter().map(|&other| other as usize);
+        others.all(|other| other == pair || self.margin(other, fitted) <= margin)
     }
 
     /// By how much the worse state of a pair scores above the better one.

@@ -63,6 +63,9 @@ struct Group<'s> {
     problem: usize,
 }
 
+/// No step down.
+const NO_STEP: u32 = u32::MAX;
+
 /// Pairs of a worse and a better state, as worse − better.
 #[derive(Default)]
 pub(super) struct Pairs {
@@ -73,6 +76,10 @@ pub(super) struct Pairs {
     estimates: Vec<f32>,
     /// By pair: how much it weighs.
     weights: Vec<f64>,
+    /// By pair: the other steps down from the same parent, as a place in `steps`.
+    step_of: Vec<u32>,
+    /// Pairs of a parent and each of its best children.
+    steps: Vec<Vec<u32>>,
     heuristics: usize,
 }
 
@@ -97,6 +104,13 @@ impl Pairs {
 
     pub(super) fn estimates(&self, pair: usize) -> &[f32] {
         &self.estimates[pair * self.heuristics..(pair + 1) * self.heuristics]
+    }
+
+    /// All steps down from the parent of a pair, if it is one.
+    pub(super) fn steps(&self, pair: usize) -> &[u32] {
+        self.steps
+            .get(self.step_of[pair] as usize)
+            .map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn weight(&self, pair: usize) -> f64 {
@@ -133,6 +147,7 @@ impl Pairs {
         }
         self.first.push(self.differences.len() as u32);
         self.weights.push(weight);
+        self.step_of.push(NO_STEP);
         let differences = h_worse.iter().zip(h_better).map(|(w, b)| (w - b) as f32);
         self.estimates.extend(differences);
     }
@@ -290,6 +305,7 @@ fn pair_siblings(
     let Some(best) = sample.best_child() else {
         return;
     };
+    let mut steps = Vec::new();
     let is_worse = |place: usize| sample.distance(place).is_none_or(|d| d > best);
     for good in (1..sample.len()).filter(|&place| sample.distance(place) == Some(best)) {
         let mut worse: Vec<usize> = (0..sample.len()).filter(|&p| is_worse(p)).collect();
@@ -302,12 +318,19 @@ fn pair_siblings(
         }
         for place in worse {
             if pairs.len() >= config.max_pairs {
+                pairs.steps.push(steps);
                 return;
             }
             let weight = if place == PARENT { descent } else { 1.0 };
+            let before = pairs.len();
             pairs.push(&group.states[place], &group.states[good], weight);
+            if place == PARENT && descent != 1.0 && pairs.len() > before {
+                pairs.step_of[before] = pairs.steps.len() as u32;
+                steps.push(before as u32);
+            }
         }
     }
+    pairs.steps.push(steps);
 }
 
 /// Dead ends of one sample that are paired with states elsewhere.
