@@ -17,7 +17,8 @@ which were used for nothing, by the learned order alone.
 `gbfs` trains a model for each of the eight domains and each of three seeds by the commands of
 models/README.md, and takes problems of the suite `paper-test` through plain GBFS with 100,000
 evaluations, beside h_add and h_FF. With `--residual` h_FF and h_add are features of the model, which
-then corrects them, as the paper's network does.
+then corrects them, as the paper's network does. `--budget` is for training and solving together; the
+runs in progress when it ends are finished.
 
 RESULTS is a file of JSON lines, with a line after each run; started again, it makes the runs that
 are missing. Only python3 and the binary are needed.
@@ -31,6 +32,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -356,24 +358,28 @@ def run_gbfs(options):
     config = work / "residual.toml" if options.residual else None
     if config:
         config.write_text('[function]\nkind = "counts"\nheuristics = ["ff", "add"]\n')
-    trainings, by_model, classical = [], [], []
-    for seed in SEEDS[: options.seeds]:
-        for domain in domains:
-            model = work / f"{domain}-{seed}.safetensors"
-            trainings.append((f"training/{seed}/{domain}",
-                              lambda m=model, s=seed, d=domain: train_one(options, config, s, m, train[d])))
-            for problem in many.spread(many.by_size(test[domain]), options.problems):
-                by_model.append((f"model/{seed}/{domain}/{problem.name}",
-                                 lambda m=model, p=problem: alone(options, m, "gbfs", p)))
-    for index in range(options.problems or max(map(len, test.values()))):
-        for domain in domains:
-            # The first of these are spread over the sizes, too: a run that ends early has seen all.
-            chosen = scattered(many.spread(many.by_size(test[domain]), options.problems))
-            for heuristic in ("ff", "add"):
-                if index < len(chosen):
-                    classical.append((f"h_{heuristic}/0/{domain}/{chosen[index].name}",
-                                      lambda h=heuristic, p=chosen[index]: by_heuristic(options, h, p)))
-    left = sum(many.work_through(log, options.jobs, part, options.budget) for part in (trainings, by_model, classical))
+    trainings, solves = [], []
+    seeds = SEEDS[: options.seeds]
+    models = {(seed, domain): work / f"{domain}-{seed}.safetensors" for seed in seeds for domain in domains}
+    for (seed, domain), model in models.items():
+        trainings.append((f"training/{seed}/{domain}",
+                          lambda m=model, s=seed, d=domain: train_one(options, config, s, m, train[d])))
+    # Problem by problem, spread over the sizes: a run that ends early has seen all, in every column.
+    chosen = {d: scattered(many.spread(many.by_size(test[d]), options.problems)) for d in domains}
+    for index in range(max(map(len, chosen.values()))):
+        for domain in (d for d in domains if index < len(chosen[d])):
+            problem = chosen[domain][index]
+            solves += [(f"model/{seed}/{domain}/{problem.name}",
+                        lambda m=models[seed, domain], p=problem: alone(options, m, "gbfs", p)) for seed in seeds]
+            solves += [(f"h_{heuristic}/0/{domain}/{problem.name}",
+                        lambda h=heuristic, p=problem: by_heuristic(options, h, p)) for heuristic in ("ff", "add")]
+    begin = time.monotonic()
+    left = many.work_through(log, options.jobs, trainings, options.budget)
+    if left:
+        sys.exit(f"{left} models are left to train: start it again")
+    # The budget is for both steps together.
+    rest = options.budget and options.budget - (time.monotonic() - begin)
+    left = many.work_through(log, options.jobs, solves, rest)
     print(f"{len(log.runs)} runs in {options.results}, {left} left for another time")
 
 
@@ -450,7 +456,7 @@ def flags(parser, seconds):
     parser.add_argument("--homing", type=Path, default=Path("target/release/homing"))
     parser.add_argument("--revision", help="revision of homing, where there is no git to ask")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
-    parser.add_argument("--budget", type=float, help="seconds for each step, after which no run begins")
+    parser.add_argument("--budget", type=float, help="seconds for each step (gbfs: for all), after which no run begins")
     parser.add_argument("--seconds", type=int, default=seconds, help="CPU seconds a run")
     parser.add_argument("--memory", type=int, default=4096, help="MiB a run")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="so many seeds")

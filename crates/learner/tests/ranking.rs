@@ -223,6 +223,67 @@ fn heuristics_as_features_get_weights_of_their_own() {
     assert!((found - expected).abs() < 1e-6, "{found} {expected}");
 }
 
+/// The share of states with a best child that scores less than they do.
+fn descending(function: &CountsFunction, set: &TrainingSet) -> f64 {
+    let (mut down, mut all) = (0, 0);
+    for problem in &set.problems {
+        let mut heuristic = CountsHeuristic::new(function, &problem.task);
+        let mut score = |state: &[u32]| {
+            let mut estimates = Vec::new();
+            heuristic.evaluate(States::one(state), &mut estimates);
+            estimates[0].finite()
+        };
+        for sample in &problem.samples {
+            let best = sample.best_child();
+            let mut good =
+                (1..sample.len()).filter(|&p| best.is_some() && sample.distance(p) == best);
+            all += 1;
+            let before = score(sample.state(0));
+            down += u32::from(good.any(|place| score(sample.state(place)) < before));
+        }
+    }
+    f64::from(down) / f64::from(all)
+}
+
+/// What a search with one queue needs first of all is a child that scores less.
+#[test]
+fn with_heuristics_steps_down_weigh_more_than_siblings() {
+    let tasks: Vec<Arc<Task>> = (0..8).map(|seed| blocks(5, seed)).collect();
+    let set = gathered(&tasks, 1);
+    let fitted = |heuristics: &[HeuristicKind], descent: Option<f64>| {
+        let counts = CountsConfig {
+            heuristics: heuristics.to_vec(),
+            rounds: 0,
+            ..CountsConfig::default()
+        };
+        let ranking = RankingConfig {
+            descent,
+            ..RankingConfig::default()
+        };
+        let spec = spec(&set).configured(&counts, &[]);
+        fit(&set, &spec, &counts, &ranking, 1)
+    };
+    let both = [HeuristicKind::Ff, HeuristicKind::Add];
+    let (usual, weighted) = (fitted(&both, None), fitted(&both, Some(30.0)));
+    let alike = fitted(&both, Some(1.0));
+    assert_eq!(usual.0, weighted.0);
+    assert_ne!(usual.0, alike.0);
+    let (more, less) = (descending(&usual.0, &set), descending(&alike.0, &set));
+    assert!(more > less, "{more} {less}");
+    // Without heuristics all pairs weigh the same, as ever.
+    assert_eq!(fitted(&[], None), fitted(&[], Some(1.0)));
+}
+
+#[test]
+fn a_step_down_must_weigh_something() {
+    let config = RankingConfig {
+        descent: Some(0.0),
+        ..RankingConfig::default()
+    };
+    let problems = config.problems().join(" ");
+    assert!(problems.contains("descent"), "{problems}");
+}
+
 /// A search by batches sees the same numbers, whichever way it asks.
 #[test]
 fn the_heuristic_says_what_the_scorer_says() {

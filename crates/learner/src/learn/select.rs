@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use homing_planner::search::{Deferred, DeferredConfig, Limit, Limits, Outcome, Trust};
-use homing_planner::{Heuristic, Stop, Task, Watch};
+use homing_planner::search::{Deferred, DeferredConfig, Limit, Limits, Outcome, Trust, gbfs};
+use homing_planner::{Heuristic, States, Stop, Task, Watch};
 
 use super::{CandidateRecord, LearnProgress, SelectionConfig};
 use crate::counts::{CountsFunction, CountsHeuristic};
@@ -122,24 +122,43 @@ fn search(
     config: &SelectionConfig,
     watch: &mut dyn Watch,
 ) -> Result<Searched, Stop> {
-    let settings = DeferredConfig::default();
-    let mut search = if function.heuristics().is_empty() {
-        let mut search = Deferred::new(task, Vec::new(), settings);
+    let (outcome, work) = if function.heuristics().is_empty() {
+        let mut search = Deferred::new(task, Vec::new(), DeferredConfig::default());
         search.add_scorer(function.scorer(task), Trust::High);
-        search
+        let outcome = search.run(Limits::default(), Some(config.work), watch);
+        (outcome, search.work())
     } else {
-        let heuristic: Box<dyn Heuristic> = Box::new(CountsHeuristic::new(function, task));
-        Deferred::new(task, vec![heuristic], settings)
+        with_one_queue(function, task, config, watch)
     };
-    match search.run(Limits::default(), Some(config.work), watch) {
+    match outcome {
         Outcome::LimitReached(Limit::Stopped(stop)) => Err(stop),
         outcome => {
             let solved = matches!(outcome, Outcome::Solved(_));
             // One that gives up early has not done better than one that goes on.
-            let work = if solved { search.work() } else { config.work };
+            let work = if solved { work } else { config.work };
             Ok(Searched { solved, work })
         }
     }
+}
+
+/// Plain GBFS, which a function that corrects classical heuristics is for. As many evaluations as the
+/// work allows if all were like the first.
+fn with_one_queue(
+    function: &CountsFunction,
+    task: &Task,
+    config: &SelectionConfig,
+    watch: &mut dyn Watch,
+) -> (Outcome, u64) {
+    let mut heuristic = CountsHeuristic::new(function, task);
+    let initial = task.initial_state();
+    heuristic.evaluate(States::one(&initial), &mut Vec::new());
+    let evaluations = config.work / heuristic.work().max(1);
+    let limits = Limits {
+        max_evaluations: Some(evaluations.max(1)),
+        ..Limits::default()
+    };
+    let outcome = gbfs(task, &mut heuristic, limits, watch).outcome;
+    (outcome, heuristic.work().min(config.work))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The logistic loss over pairs, minimised by Adagrad.
 
 use homing_nlm::SplitMix64;
+use homing_planner::heuristic::HeuristicKind;
 use homing_planner::{Pace, Stop, Watch};
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +28,22 @@ pub struct RankingConfig {
     pub pairs_per_state: usize,
     /// Random solvable states that a dead end is paired with.
     pub dead_pairs: usize,
+    /// How many times a pair of siblings the pair of a parent and its best child weighs. Without a
+    /// number it is 1, and 30 where classical heuristics are features. Unless it is 1, only the best
+    /// child that scores least is asked to score less than its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descent: Option<f64>,
     /// The weight that a trap starts with: a feature that only dead ends have. A dead end then
     /// scores above what has a way to the goal, however much else speaks for it. A file that does not
     /// name it is older than traps.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trap: f64,
 }
+
+/// What a step down weighs where classical heuristics are features. Such a model is for one queue, and
+/// one queue leaves a state without a better child only after all that score less. A wrong order of
+/// siblings costs a few evaluations.
+const DESCENT: f64 = 30.0;
 
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
@@ -47,6 +58,7 @@ impl Default for RankingConfig {
             max_pairs: 250_000,
             pairs_per_state: 12,
             dead_pairs: 3,
+            descent: None,
             trap: 1000.0,
         }
     }
@@ -61,7 +73,16 @@ impl RankingConfig {
         faults.not_negative("l2", self.l2);
         faults.at_least_one("max_pairs", self.max_pairs as u64);
         faults.at_least_one("pairs_per_state", self.pairs_per_state as u64);
+        if let Some(descent) = self.descent {
+            faults.positive("descent", descent);
+        }
         faults.all()
+    }
+
+    /// How much the pair of a parent and its best child weighs beside these features.
+    pub(super) fn descent_with(&self, heuristics: &[HeuristicKind]) -> f64 {
+        let usual = if heuristics.is_empty() { 1.0 } else { DESCENT };
+        self.descent.unwrap_or(usual)
     }
 }
 
@@ -248,10 +269,16 @@ impl<'a> Learner<'a> {
             shuffle(&mut order, &mut random);
             for &pair in &order {
                 let pair = pair as usize;
-                let gradient = -falling_sigmoid(self.margin(pair, &fitted));
+                let margin = self.margin(pair, &fitted);
+                let gradient = -falling_sigmoid(margin);
                 if gradient > -LEAST_GRADIENT {
                     continue;
                 }
+                // One way down is enough: the others are left alone.
+                if !self.is_best_step(pair, margin, &fitted) {
+                    continue;
+                }
+                let gradient = gradient * self.pairs.weight(pair);
                 self.step(pair, gradient, &mut fitted.weights, &mut squares);
                 let estimates = self.pairs.estimates(pair).iter().enumerate();
                 for (index, &by) in estimates {
@@ -272,6 +299,12 @@ impl<'a> Learner<'a> {
     fn is_settled(&self, pair: usize) -> bool {
         let differences = self.pairs.differences(pair).iter();
         { differences }.any(|&(id, _)| self.first_weights[id as usize] > 0.0)
+    }
+
+    /// Whether a pair with this margin is the best step down from its parent; no step down is.
+    fn is_best_step(&self, pair: usize, margin: f64, fitted: &Fitted) -> bool {
+        let mut others = self.pairs.steps(pair).iter().map(|&other| other as usize);
+        others.all(|other| other == pair || self.margin(other, fitted) <= margin)
     }
 
     /// By how much the worse state of a pair scores above the better one.

@@ -63,6 +63,9 @@ struct Group<'s> {
     problem: usize,
 }
 
+/// No step down.
+const NO_STEP: u32 = u32::MAX;
+
 /// Pairs of a worse and a better state, as worse − better.
 #[derive(Default)]
 pub(super) struct Pairs {
@@ -71,6 +74,12 @@ pub(super) struct Pairs {
     differences: Vec<(u32, f32)>,
     /// By pair, then by heuristic.
     estimates: Vec<f32>,
+    /// By pair: how much it weighs.
+    weights: Vec<f64>,
+    /// By pair: the other steps down from the same parent, as a place in `steps`.
+    step_of: Vec<u32>,
+    /// Pairs of a parent and each of its best children.
+    steps: Vec<Vec<u32>>,
     heuristics: usize,
 }
 
@@ -97,7 +106,18 @@ impl Pairs {
         &self.estimates[pair * self.heuristics..(pair + 1) * self.heuristics]
     }
 
-    fn push(&mut self, worse: &Described, better: &Described) {
+    /// All steps down from the parent of a pair, if it is one.
+    pub(super) fn steps(&self, pair: usize) -> &[u32] {
+        self.steps
+            .get(self.step_of[pair] as usize)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn weight(&self, pair: usize) -> f64 {
+        self.weights[pair]
+    }
+
+    fn push(&mut self, worse: &Described, better: &Described, weight: f64) {
         let (Some(h_worse), Some(h_better)) = (&worse.estimates, &better.estimates) else {
             return;
         };
@@ -126,6 +146,8 @@ impl Pairs {
             }
         }
         self.first.push(self.differences.len() as u32);
+        self.weights.push(weight);
+        self.step_of.push(NO_STEP);
         let differences = h_worse.iter().zip(h_better).map(|(w, b)| (w - b) as f32);
         self.estimates.extend(differences);
     }
@@ -197,11 +219,12 @@ pub(super) fn pair_up(
     };
     features.is_trap = traps(&groups, set, features.colours.len());
     shuffle(&mut groups, random);
+    let descent = config.descent_with(&function.heuristics);
     for group in &groups {
         if pairs.len() >= config.max_pairs {
             break;
         }
-        pair_siblings(group, config, random, &mut pairs);
+        pair_siblings(group, config, descent, random, &mut pairs);
     }
     if config.dead_pairs > 0 {
         pair_dead_ends(&groups, set.problems.len(), config, random, &mut pairs);
@@ -266,10 +289,15 @@ fn estimates(
     estimates.into_iter().map(Estimate::finite).collect()
 }
 
-/// The best children below their worse siblings and their parent.
+/// The place of the parent in a sample; its children come behind it.
+const PARENT: usize = 0;
+
+/// The best children below their worse siblings and their parent. Where the parent weighs more than a
+/// sibling, it is never left out.
 fn pair_siblings(
     group: &Group<'_>,
     config: &RankingConfig,
+    descent: f64,
     random: &mut SplitMix64,
     pairs: &mut Pairs,
 ) {
@@ -277,20 +305,32 @@ fn pair_siblings(
     let Some(best) = sample.best_child() else {
         return;
     };
+    let mut steps = Vec::new();
     let is_worse = |place: usize| sample.distance(place).is_none_or(|d| d > best);
     for good in (1..sample.len()).filter(|&place| sample.distance(place) == Some(best)) {
         let mut worse: Vec<usize> = (0..sample.len()).filter(|&p| is_worse(p)).collect();
         if worse.len() > config.pairs_per_state {
             shuffle(&mut worse, random);
+            if descent != 1.0 {
+                worse.sort_by_key(|&place| place != PARENT);
+            }
             worse.truncate(config.pairs_per_state);
         }
         for place in worse {
             if pairs.len() >= config.max_pairs {
+                pairs.steps.push(steps);
                 return;
             }
-            pairs.push(&group.states[place], &group.states[good]);
+            let weight = if place == PARENT { descent } else { 1.0 };
+            let before = pairs.len();
+            pairs.push(&group.states[place], &group.states[good], weight);
+            if place == PARENT && descent != 1.0 && pairs.len() > before {
+                pairs.step_of[before] = pairs.steps.len() as u32;
+                steps.push(before as u32);
+            }
         }
     }
+    pairs.steps.push(steps);
 }
 
 /// Dead ends of one sample that are paired with states elsewhere.
@@ -322,7 +362,7 @@ fn pair_dead_ends(
                 if pairs.len() >= limit {
                     return;
                 }
-                pairs.push(&group.states[place], alive[random.below(alive.len())]);
+                pairs.push(&group.states[place], alive[random.below(alive.len())], 1.0);
             }
         }
     }
