@@ -357,7 +357,7 @@ def run_gbfs(options):
     domains = options.domains or EIGHT
     config = work / "residual.toml" if options.residual else None
     if config:
-        config.write_text('[function]\nkind = "counts"\nheuristics = ["ff", "add"]\n')
+        config.write_text('[function]\nkind = "counts"\nheuristics = ["ff", "add"]\n[selection]\nheld_out = 50\n')
     trainings, solves = [], []
     seeds = SEEDS[: options.seeds]
     models = {(seed, domain): work / f"{domain}-{seed}.safetensors" for seed in seeds for domain in domains}

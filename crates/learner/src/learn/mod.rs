@@ -11,7 +11,7 @@ use homing_planner::{Costs, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
 
 pub use self::config::{DataSource, FunctionConfig, LearnConfig, Objective, SelectionConfig};
-use self::select::{Candidate, Choice, compare};
+use self::select::{Candidate, Choice, HEURISTICS_ALONE, compare};
 use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
 use crate::cut::{CutConfig, Cutter};
 use crate::ranking::{ExactConfig, FitReport, GatherReport, TrainingSet, fit, gather, size_of};
@@ -285,6 +285,7 @@ struct Plan {
     cuts: bool,
     quiet: bool,
     hubs: bool,
+    counts: bool,
     seed: u64,
 }
 
@@ -307,6 +308,7 @@ fn candidates(
         cuts: true,
         quiet: function.quiet,
         hubs: function.hubs,
+        counts: true,
         seed,
     };
     // The given problems, not their small parts, tell which relations are dense.
@@ -355,6 +357,13 @@ fn candidates(
                 ..plain
             });
         }
+        if !function.heuristics.is_empty() {
+            plans.push(Plan {
+                name: HEURISTICS_ALONE,
+                counts: false,
+                ..plain
+            });
+        }
     }
     let mut candidates = Vec::new();
     for plan in plans {
@@ -365,6 +374,11 @@ fn candidates(
             rounds: plan.rounds,
             quiet: plan.quiet,
             hubs: plan.hubs,
+            max_features: if plan.counts {
+                function.max_features
+            } else {
+                0
+            },
             ..function.clone()
         };
         let spec = drawn.clone().configured(&function, &tasks);

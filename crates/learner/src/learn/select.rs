@@ -27,12 +27,22 @@ pub(super) struct Choice {
     pub(super) index: usize,
 }
 
-/// What a search came to: whether it found a plan, and its work.
+/// What a search came to: whether it found a plan, its work, and its evaluations where it was by one
+/// queue.
 #[derive(Clone, Copy, Default)]
 struct Searched {
     solved: bool,
     work: u64,
+    evaluations: u64,
 }
+
+/// The candidate that corrects its heuristics by nothing.
+pub(super) const HEURISTICS_ALONE: &str = "heuristics alone";
+
+/// A correction of heuristics is kept only if it takes at most this part of the evaluations that the
+/// heuristics alone take, in the geometric mean: what saves little on small problems may lead astray
+/// on large ones.
+const CORRECTION_PAYS: f64 = 0.9;
 
 /// Of candidates that solve as many problems, a later one is kept only if it takes less than this
 /// part of the work: less than that is chance.
@@ -51,6 +61,7 @@ pub(super) fn compare(
     tell: &mut dyn FnMut(&LearnProgress),
 ) -> Result<Choice, Stop> {
     let mut records = Vec::with_capacity(candidates.len());
+    let mut logarithms = Vec::with_capacity(candidates.len());
     for candidate in &candidates {
         let searched = if candidates.len() == 1 {
             Vec::new()
@@ -74,8 +85,10 @@ pub(super) fn compare(
             of: candidates.len(),
         });
         records.push(record);
+        logarithms.push(mean_logarithm(&searched));
     }
-    let index = best(&records, problems.len() as u64);
+    let best = best(&records, problems.len() as u64);
+    let index = unless_heuristics_do(best, &records, &logarithms);
     let mut candidate = candidates.swap_remove(index);
     if candidate.function.heads() == 2 {
         let head = better_head(&candidate, &records);
@@ -86,6 +99,12 @@ pub(super) fn compare(
         records,
         index,
     })
+}
+
+/// Of evaluations, over problems.
+fn mean_logarithm(searched: &[Searched]) -> f64 {
+    let logarithms = searched.iter().map(|s| (s.evaluations.max(1) as f64).ln());
+    logarithms.sum::<f64>() / searched.len().max(1) as f64
 }
 
 /// The index of the record to go by.
@@ -100,6 +119,17 @@ fn best(records: &[CandidateRecord], problems: u64) -> usize {
         }
     }
     best
+}
+
+/// The index of the heuristics alone where the record to go by solves no more and does not take clearly
+/// fewer evaluations; by record, `logarithms` has the mean logarithm of these.
+fn unless_heuristics_do(best: usize, records: &[CandidateRecord], logarithms: &[f64]) -> usize {
+    let alone = records.iter().position(|r| r.name == HEURISTICS_ALONE);
+    let do_as_well = |&alone: &usize| {
+        records[alone].solved >= records[best].solved
+            && logarithms[best] > logarithms[alone] + CORRECTION_PAYS.ln()
+    };
+    alone.filter(do_as_well).unwrap_or(best)
 }
 
 /// The head of a candidate of two that did better alone.
@@ -122,11 +152,11 @@ fn search(
     config: &SelectionConfig,
     watch: &mut dyn Watch,
 ) -> Result<Searched, Stop> {
-    let (outcome, work) = if function.heuristics().is_empty() {
+    let (outcome, work, evaluations) = if function.heuristics().is_empty() {
         let mut search = Deferred::new(task, Vec::new(), DeferredConfig::default());
         search.add_scorer(function.scorer(task), Trust::High);
         let outcome = search.run(Limits::default(), Some(config.work), watch);
-        (outcome, search.work())
+        (outcome, search.work(), 0)
     } else {
         with_one_queue(function, task, config, watch)
     };
@@ -136,7 +166,11 @@ fn search(
             let solved = matches!(outcome, Outcome::Solved(_));
             // One that gives up early has not done better than one that goes on.
             let work = if solved { work } else { config.work };
-            Ok(Searched { solved, work })
+            Ok(Searched {
+                solved,
+                work,
+                evaluations,
+            })
         }
     }
 }
@@ -148,7 +182,7 @@ fn with_one_queue(
     task: &Task,
     config: &SelectionConfig,
     watch: &mut dyn Watch,
-) -> (Outcome, u64) {
+) -> (Outcome, u64, u64) {
     let mut heuristic = CountsHeuristic::new(function, task);
     let initial = task.initial_state();
     heuristic.evaluate(States::one(&initial), &mut Vec::new());
@@ -157,18 +191,18 @@ fn with_one_queue(
         max_evaluations: Some(evaluations.max(1)),
         ..Limits::default()
     };
-    let outcome = gbfs(task, &mut heuristic, limits, watch).outcome;
-    (outcome, heuristic.work().min(config.work))
+    let found = gbfs(task, &mut heuristic, limits, watch);
+    let work = heuristic.work().min(config.work);
+    (found.outcome, work, found.statistics.evaluations)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_first_is_kept_unless_another_is_clearly_better() {
-        let record = |solved, work| CandidateRecord {
-            name: String::new(),
+    fn record(name: &str, solved: usize, work: u64) -> CandidateRecord {
+        CandidateRecord {
+            name: name.to_owned(),
             rounds: 2,
             heads: 1,
             samples: 1,
@@ -176,9 +210,27 @@ mod tests {
             fit: FitReport::default(),
             solved,
             work,
+        }
+    }
+
+    #[test]
+    fn a_correction_that_saves_little_gives_way_to_its_heuristics() {
+        let kept = |solved: usize, evaluations: f64| {
+            let records = [record("counts", solved, 1), record(HEURISTICS_ALONE, 5, 1)];
+            unless_heuristics_do(0, &records, &[evaluations.ln(), 1000f64.ln()])
         };
+        assert_eq!(kept(5, 950.0), 1);
+        assert_eq!(kept(5, 850.0), 0);
+        // Whoever solves more stays.
+        assert_eq!(kept(6, 2000.0), 0);
+        let without = [record("counts", 5, 1)];
+        assert_eq!(unless_heuristics_do(0, &without, &[0.0]), 0);
+    }
+
+    #[test]
+    fn the_first_is_kept_unless_another_is_clearly_better() {
         let best = |records: &[(usize, u64)]| {
-            let records: Vec<_> = records.iter().map(|&(s, w)| record(s, w)).collect();
+            let records: Vec<_> = records.iter().map(|&(s, w)| record("", s, w)).collect();
             best(&records, 10)
         };
         let second = 1_000_000_000;
