@@ -1,4 +1,6 @@
 //! The network: its shape, its prepared weights, and how batches run.
+//!
+//! In the tree of `docs/nlm.md`: the root. `evaluate` and `backward` are here, and choose the way.
 
 use crate::by_class::{GradientsByClass, Network, Shape, Transposed, ValuesByClass, transpose};
 use crate::by_tuple::{self, ByTuple, TupleIndices};

@@ -1,8 +1,10 @@
-//! The product of dense matrices, for networks other than the one of this crate.
+//! The product of dense matrices: for networks by tuple, and for those of other crates.
 //!
 //! Each entry of the result is one chain of multiply-adds in ascending order of the summed index,
 //! begun at the entry that is there: how rows are grouped into calls, tiles and blocks changes no
 //! bit, so that a row's result never depends on the batch it is in.
+//!
+//! In the tree of `docs/nlm.md`: by tuple.
 
 use super::vector::{Kernel, Lanes, Level, Vector, tiles};
 use super::view::{Rows, RowsMut, times};

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; by tuple the sigmoids alone.
 
 use super::vector::{Kernel, Vector, cover, sigmoids, tiles};
 use super::view::{Rows, RowsMut, all_below, times};

@@ -4,6 +4,8 @@
 //! sum of the gradients of (a, b) and (b, a), meets sums alone, and that of v, their difference,
 //! differences alone. So a map over pairs is two maps over rows, the even and the odd ones, and
 //! needs no kernel of its own.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone.
 
 use super::vector::{Kernel, Vector, cover, tiles};
 use super::view::{Rows, RowsMut, all_below, times};

@@ -11,6 +11,8 @@
 //! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
 //! in one place, and each tuple counts once. One that does not count has its place where the table
 //! holds NaN, which is no extremum and equal to none: to leave it out of a loop takes longer.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone, every tuple.
 
 use super::orbit::{SIX, Table};
 use super::rows_gradient::add;

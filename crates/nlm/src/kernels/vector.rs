@@ -2,6 +2,8 @@
 //!
 //! Kernels are written once, generic over [`Vector`], and always inlined into
 //! an entry point that enables the instructions ([`Level::run`]).
+//!
+//! In the tree of `docs/nlm.md`: below every leaf.
 
 #[cfg(target_arch = "x86_64")]
 use super::x86;
