@@ -322,6 +322,11 @@ impl Prepared {
             _ => STRUCTURES_AT_ONCE,
         };
         gradient.fill(0.0);
+        if let (Some(network), true) = (by_class, batch.len() <= size && !batch.is_empty()) {
+            // One group needs no sum of its own.
+            let way = &mut workspace.ways[0].gradients_by_class;
+            return Ok(way.run(&network, batch, d_value, gradient));
+        }
         let len = gradient.len();
         let batch = (batch, false, size);
         let (values, partial) = self.in_groups(batch, workspace, |ways, members, structures| {

@@ -56,9 +56,12 @@ unsafe impl Kernel for WeightGradient<'_> {
         // SAFETY: the tiles stay within columns and outputs.
         unsafe {
             for f in (0..self.of.outputs).step_by(BLOCK) {
-                // A tile of few columns waits for its own sums.
-                cover!(c of self.columns;
+                let done = tiles!(c of self.columns;
+                    24 if V::WIDE => self.tile::<V, 24>(c, f),
                     16 if V::WIDE => self.tile::<V, 16>(c, f),
+                );
+                // A tile of few columns waits for its own sums.
+                cover!(c of done, self.columns;
                     8 if true => self.tile::<V, 8>(c, f),
                     4 if true => self.tile::<V, 4>(c, f),
                     1 if true => self.tile::<V, 1>(c, f),
@@ -119,6 +122,7 @@ unsafe impl Kernel for InputGradient<'_> {
                 // As many weights as there are registers for.
                 tiles!(block of self.columns / BLOCK;
                     3 if V::WIDE => self.pass::<V, 3>(block * BLOCK, f),
+                    2 if V::WIDE => self.pass::<V, 2>(block * BLOCK, f),
                     1 if true => self.pass::<V, 1>(block * BLOCK, f),
                 );
             }
