@@ -57,7 +57,6 @@ unsafe impl Kernel for WeightGradient<'_> {
         unsafe {
             for f in (0..self.of.outputs).step_by(BLOCK) {
                 let done = tiles!(c of self.columns;
-                    24 if V::WIDE => self.tile::<V, 24>(c, f),
                     16 if V::WIDE => self.tile::<V, 16>(c, f),
                 );
                 // A tile of few columns waits for its own sums.
