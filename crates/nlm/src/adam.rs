@@ -1,4 +1,6 @@
 //! Adam (Kingma and Ba): the optimiser of the paper.
+//!
+//! In the tree of `docs/nlm.md`: after `backward`, whichever way the gradient came.
 
 /// Adam's moments for one flat parameter buffer.
 ///

@@ -8,6 +8,8 @@
 //! with the same tables over classes ([`tables`]). Values keep their tables for as long as the
 //! weights are the same, and know of triples no more than their extrema; gradients keep what the
 //! backward pass reads.
+//!
+//! In the tree of `docs/nlm.md`: BY CLASS, of `evaluate` and of `backward`.
 
 mod backward;
 mod gradients;

@@ -9,6 +9,8 @@
 //! where all W_π are applied to each array at once, as it is, and what comes out is read where t∘π
 //! is; of expand(z/n-1) where t∘π without its last object is. Nothing is shared between tuples that
 //! look alike, so it is slower than by class. One structure at a time.
+//!
+//! In the tree of `docs/nlm.md`: BY TUPLE, of `evaluate` and of `backward`.
 
 use crate::config::{Operation, Part, Source};
 use crate::kernels::Level;

@@ -7,6 +7,8 @@
 //! class: it is like the other, but its pattern says what holds of the orbit. Each is numbered as
 //! it comes up. Values keep the numbers from structure to structure and depend on none of them;
 //! gradients count afresh in every group, so that their bits follow from the batch alone.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; before every layer.
 
 use crate::index::Index;
 use crate::inputs::{Inputs, Sides, Triple};

@@ -1,4 +1,6 @@
 //! The hyperparameters of a network and the shapes that follow from them.
+//!
+//! In the tree of `docs/nlm.md`: before it. M and L, which decide the way, are here.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,5 +1,7 @@
 //! exp, ln, tanh and the logistic function from IEEE operations only: the platform's may differ in
 //! the last bit between systems, and a seed must give the same weights everywhere.
+//!
+//! In the tree of `docs/nlm.md`: nowhere. First weights and other networks use it.
 
 use std::f64::consts::{LN_2, LOG2_E, SQRT_2};
 

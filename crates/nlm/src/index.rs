@@ -1,6 +1,8 @@
 //! Where objects, pairs and orbits lie when features are in lanes.
 //!
 //! The kernels rely on it: fields are private, and whatever it gives is within the counts it gives.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; before every layer.
 
 /// The rows of a structure with so many objects, and of a group of such structures, one
 /// structure after the other.

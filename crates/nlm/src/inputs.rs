@@ -4,6 +4,9 @@
 //! unary propositions, of one type, come one after the other. Then the types of a pair a <= b come
 //! in one order only, those of a triple x <= y <= z too, and there are fewer classes of both. The
 //! order follows from the propositions, never from what was evaluated before.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; the first step. It also counts the
+//! bits that decide the way.
 
 use crate::index::Index;
 use crate::kernels::buffer::Buffer;

@@ -1,4 +1,7 @@
 //! Numbers for keys, in the order they come.
+//!
+//! In the tree of `docs/nlm.md`: by class, under `classes.rs`, and under `by_class/orbits.rs` for
+//! gradients.
 
 /// What can be numbered.
 pub(crate) trait Key: Copy + Default + Eq {

@@ -1,4 +1,6 @@
 //! The network: its shape, its prepared weights, and how batches run.
+//!
+//! In the tree of `docs/nlm.md`: the root. `evaluate` and `backward` are here, and choose the way.
 
 use crate::by_class::{GradientsByClass, Network, Shape, Transposed, ValuesByClass, transpose};
 use crate::by_tuple::{self, ByTuple, TupleIndices};
@@ -320,6 +322,11 @@ impl Prepared {
             _ => STRUCTURES_AT_ONCE,
         };
         gradient.fill(0.0);
+        if let (Some(network), true) = (by_class, batch.len() <= size && !batch.is_empty()) {
+            // One group needs no sum of its own.
+            let way = &mut workspace.ways[0].gradients_by_class;
+            return Ok(way.run(&network, batch, d_value, gradient));
+        }
         let len = gradient.len();
         let batch = (batch, false, size);
         let (values, partial) = self.in_groups(batch, workspace, |ways, members, structures| {

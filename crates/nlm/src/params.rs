@@ -1,5 +1,7 @@
 //! The weights of a network: one flat buffer, with a name and a shape for
 //! each part of it.
+//!
+//! In the tree of `docs/nlm.md`: before it. Both ways read this buffer.
 
 use crate::config::{LayerShape, NlmConfig};
 use crate::random::SplitMix64;

@@ -6,6 +6,8 @@
 //! Linear maps commute with copying, so the part of compose that reads
 //! expand(z/n-1) becomes a map at arity n-1 (`expand`) whose result is
 //! broadcast.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; made once a network.
 
 use crate::config::{LayerShape, NlmConfig, Operation, Part, Source};
 use crate::params::{ParamLayout, factorial, permutations};

@@ -1,4 +1,6 @@
 //! Weights in the order the kernels read them, made once per update.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; made once an update of weights.
 
 use crate::kernels::orbit::{INVERSE, RHO, SIGN, SIX};
 use crate::plan::{BLOCK, ComposePlan, MapPlan, ParamBlock, Plan, padded};

@@ -1,4 +1,6 @@
 //! A small seeded generator, so that a seed gives the same weights everywhere.
+//!
+//! In the tree of `docs/nlm.md`: nowhere. First weights and tests use it.
 
 use crate::functions::ln;
 

@@ -1,6 +1,8 @@
 //! The network written plainly, in f64, in the paper's words: expand, reduce,
 //! permute, concatenate, one linear map, sigmoid. Slow and obviously right; the
 //! fast kernels are tested against it.
+//!
+//! In the tree of `docs/nlm.md`: beside it. Both ways are tested against this.
 
 use crate::config::{Operation, Part, Source};
 use crate::nlm::Nlm;

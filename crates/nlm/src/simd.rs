@@ -1,4 +1,6 @@
 //! Which vector instructions the kernels use, chosen at run time.
+//!
+//! In the tree of `docs/nlm.md`: below every leaf: which instructions its kernels have.
 
 use std::fmt;
 

@@ -1,6 +1,8 @@
 //! Every way over structures of a few objects, for tools that watch memory: Miri, sanitizers,
 //! valgrind (`dev/nlm/memory`). Small, since these are slow; exact, since what they watch must be
 //! the right computation.
+//!
+//! In the tree of `docs/nlm.md`: every leaf.
 
 use crate::by_class::ValuesByClass;
 use crate::reference::Reference;

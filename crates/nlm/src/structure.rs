@@ -1,4 +1,6 @@
 //! The network's input: a finite structure, given by its true propositions.
+//!
+//! In the tree of `docs/nlm.md`: what goes in at the root.
 
 use std::fmt;
 

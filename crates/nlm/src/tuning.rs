@@ -4,6 +4,9 @@
 //! changed wants `cargo bench -p homing-nlm -- --table` before and after. None changes a value
 //! beyond rounding. How many rows and columns a kernel takes at once is in the kernel: it follows
 //! from the number of registers.
+//!
+//! In the tree of `docs/nlm.md`: what decides between branches by class, and how much is done at
+//! once.
 
 /// So many structures go to a thread at once. Set by size, as [`PAIRS_AT_ONCE`].
 pub(crate) const STRUCTURES_AT_ONCE: usize = 16;

@@ -4,6 +4,8 @@
 //! the network has equal rows for the two. A maximum over objects then needs one of them. With
 //! `distinct`, a tuple holds at most M objects, so min(class size, M) of a class leave one over for
 //! every reduction that had one.
+//!
+//! In the tree of `docs/nlm.md`: the first branch of `evaluate`; `backward` has none.
 
 use crate::config::MAX_ARITY;
 use crate::structure::Structure;

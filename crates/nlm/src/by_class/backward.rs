@@ -1,4 +1,6 @@
 //! The backward pass at arities 0, 1 and 2.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone.
 
 use super::layers::own_stride;
 use super::weights::{add_pairs, add_rows};

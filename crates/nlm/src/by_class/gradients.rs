@@ -3,6 +3,8 @@
 //! Classes are counted afresh in every group, so that a gradient's bits follow from the batch
 //! alone. What is a function of classes is computed once a class, forward and backward; what rows
 //! give to it is added up first.
+//!
+//! In the tree of `docs/nlm.md`: by class, where `backward` goes in.
 
 use super::layers::Layers;
 use super::{Indices, Network};

@@ -1,5 +1,7 @@
 //! The forward pass. Here the layers over rows: all of arities 0 and 1, pairs from the second layer
 //! on, and what pairs add to triples that are no function of their class.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients.
 
 use super::Network;
 use super::orbits::Orbits;

@@ -2,6 +2,8 @@
 //!
 //! Objects of one type are named in any order, so that orbits come in several orders of one class:
 //! the one with the least key stands for all.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone; values take orbits as they come.
 
 use crate::classes::{Classes, IN_KEY, key, parts};
 use crate::index::Index;

@@ -1,4 +1,6 @@
 //! Which networks are computed by class, and what classes know of them.
+//!
+//! In the tree of `docs/nlm.md`: the branch between by class and by tuple.
 
 use crate::inputs::Inputs;
 use crate::plan::{MapPlan, Plan};

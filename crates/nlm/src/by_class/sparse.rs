@@ -6,6 +6,9 @@
 //! over (max, +). An object is near a if the two are not of their common class. Objects that are
 //! near neither a nor b differ by type only. They come in segments, since objects are named by
 //! type, and with the pair {a, b} all of a segment have one class.
+//!
+//! In the tree of `docs/nlm.md`: by class, values alone, where there are many objects and few
+//! neighbours; it also decides whether that is so.
 
 use super::Network;
 use crate::classes::{Classes, IN_KEY};

@@ -8,6 +8,8 @@
 //!
 //! The tables depend on the weights alone. An entry is computed by the same operations whatever was
 //! there before it.
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; what finite layers are.
 
 use super::Network;
 use super::layers::{source, whole};

@@ -1,4 +1,7 @@
 //! Triples of a group: their reduction, tuple by tuple or by neighbours, and backward.
+//!
+//! In the tree of `docs/nlm.md`: by class, where values and gradients part: look-ups or neighbours
+//! for the one, tuple by tuple for the other.
 
 use super::backward::find_active;
 use super::layers::{Group, Layers};

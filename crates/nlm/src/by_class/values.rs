@@ -2,6 +2,8 @@
 //!
 //! Which operations a structure goes through depends on the network and on the structure alone, so
 //! its value does too.
+//!
+//! In the tree of `docs/nlm.md`: by class, where `evaluate` goes in.
 
 use super::layers::Layers;
 use super::{Indices, Network};

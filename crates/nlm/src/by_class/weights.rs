@@ -1,4 +1,6 @@
 //! Weights as the backward pass reads them, and gradients back to the flat buffer.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone.
 
 use crate::kernels::orbit::SIX;
 use crate::params::factorial;

@@ -1,4 +1,6 @@
 //! A growing f32 buffer on cache-line boundaries.
+//!
+//! In the tree of `docs/nlm.md`: by class, the memory of all tensors.
 
 use super::view::{Rows, RowsMut};
 use crate::plan::BLOCK;

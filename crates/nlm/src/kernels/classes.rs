@@ -1,6 +1,8 @@
 //! Triples a class of orbits, forward and backward. See `docs/nlm.md`, "The finite first layers".
 //!
 //! Coefficients and slots are `[class][column block][6][8]`.
+//!
+//! In the tree of `docs/nlm.md`: by class; the forward part for values and gradients.
 
 use super::orbit::{
     AC, BC, SIX, add_six, coefficients_len, fourier, fourier_gradient, inverse, inverse_gradient,

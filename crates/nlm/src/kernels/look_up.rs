@@ -3,6 +3,8 @@
 //!
 //! For a pair a <= b the objects z fall into three spans, by where z stands among the three; in
 //! each the tuples (a, b, z) and (b, a, z) are the same two slots of their orbit.
+//!
+//! In the tree of `docs/nlm.md`: by class, values alone, every orbit.
 
 use super::orbit::{SIX, Table};
 use super::vector::{Kernel, Vector, tiles};

@@ -5,6 +5,8 @@
 //! only way to run one: it checks that every place the kernel will read or write is one that its
 //! views hold, and panics otherwise. The checks go once over the index lists with the same vector
 //! instructions, which is little beside the work that follows.
+//!
+//! In the tree of `docs/nlm.md`: below every leaf.
 
 pub(crate) mod buffer;
 pub(crate) mod classes;

@@ -10,6 +10,8 @@
 //! and the transforms are sums. ĝ(ρ) = Σ_s g_s ρ(s) and
 //! Ŵ(ρ) = d/6 Σ_π W_π ρ(π⁻¹) give P(ρ) = ĝ(ρ) Ŵ(ρ), pre_s = Σ_ρ tr(P(ρ) ρ(s⁻¹)).
 //! Coefficients are stored as [trivial, sign, 11, 12, 21, 22].
+//!
+//! In the tree of `docs/nlm.md`: by class, under `kernels/classes.rs`.
 
 use super::vector::Vector;
 use super::view::times;

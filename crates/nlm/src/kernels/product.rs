@@ -1,8 +1,10 @@
-//! The product of dense matrices, for networks other than the one of this crate.
+//! The product of dense matrices: for networks by tuple, and for those of other crates.
 //!
 //! Each entry of the result is one chain of multiply-adds in ascending order of the summed index,
 //! begun at the entry that is there: how rows are grouped into calls, tiles and blocks changes no
 //! bit, so that a row's result never depends on the batch it is in.
+//!
+//! In the tree of `docs/nlm.md`: by tuple.
 
 use super::vector::{Kernel, Lanes, Level, Vector, tiles};
 use super::view::{Rows, RowsMut, times};
@@ -10,9 +12,6 @@ use crate::plan::BLOCK;
 use crate::simd::Simd;
 use crate::tuning::DEPTH;
 use std::ops::Range;
-
-/// Fewer rows are not worth the copy of a panel to where it lies close together.
-const WORTH_A_COPY: usize = 25;
 
 /// c += a · b, all row by row: a `[m, k]`, b `[k, n]`, c `[m, n]`.
 ///
@@ -91,9 +90,8 @@ fn product(simd: Simd, (a, strides): Factor<'_>, b: Factor<'_>, c: &mut [f32], s
             let mut enough = widths.skip_while(|&width| width < n - first);
             let width = enough.next().unwrap_or(2 * lanes);
             let columns = width.min(n - first);
-            let whole = columns == width && (n == width || m < WORTH_A_COPY);
             let (mut panel, mut stride) = (&b.0[from * b.1[0]..], b.1[0]);
-            if whole && b.1[1] == 1 {
+            if columns == width && b.1[1] == 1 {
                 panel = &panel[first..];
             } else {
                 let (rows, columns) = (from..from + depth, first..first + columns);

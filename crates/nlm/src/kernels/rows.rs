@@ -9,6 +9,8 @@
 //! ```
 //!
 //! which is half the products. (The Fourier basis of S2, as `orbit` has that of S3.)
+//!
+//! In the tree of `docs/nlm.md`: by class, values and gradients; by tuple the sigmoids alone.
 
 use super::vector::{Kernel, Vector, cover, sigmoids, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
@@ -103,7 +105,7 @@ unsafe impl Kernel for RowMap<'_> {
                     1 if true => self.tile::<V, 1, 4>(i),
                 );
             } else {
-                cover!(i of n;
+                cover!(i of 0, n;
                     8 if true => self.tile::<V, 8, 1>(i),
                     1 if true => self.tile::<V, 1, 1>(i),
                 );
@@ -236,7 +238,7 @@ unsafe impl Kernel for PairMap<'_> {
     unsafe fn run<V: Vector>(&self) {
         // SAFETY: the tiles cover the pairs.
         unsafe {
-            cover!(i of self.pairs;
+            cover!(i of 0, self.pairs;
                 8 if V::WIDE => self.tile::<V, 8>(i),
                 4 if true => self.tile::<V, 4>(i),
                 1 if true => self.tile::<V, 1>(i),

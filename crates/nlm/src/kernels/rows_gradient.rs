@@ -4,6 +4,8 @@
 //! sum of the gradients of (a, b) and (b, a), meets sums alone, and that of v, their difference,
 //! differences alone. So a map over pairs is two maps over rows, the even and the odd ones, and
 //! needs no kernel of its own.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone.
 
 use super::vector::{Kernel, Vector, cover, tiles};
 use super::view::{Rows, RowsMut, all_below, times};
@@ -54,9 +56,11 @@ unsafe impl Kernel for WeightGradient<'_> {
         // SAFETY: the tiles stay within columns and outputs.
         unsafe {
             for f in (0..self.of.outputs).step_by(BLOCK) {
-                // A tile of few columns waits for its own sums.
-                cover!(c of self.columns;
+                let done = tiles!(c of self.columns;
                     16 if V::WIDE => self.tile::<V, 16>(c, f),
+                );
+                // A tile of few columns waits for its own sums.
+                cover!(c of done, self.columns;
                     8 if true => self.tile::<V, 8>(c, f),
                     4 if true => self.tile::<V, 4>(c, f),
                     1 if true => self.tile::<V, 1>(c, f),
@@ -117,6 +121,7 @@ unsafe impl Kernel for InputGradient<'_> {
                 // As many weights as there are registers for.
                 tiles!(block of self.columns / BLOCK;
                     3 if V::WIDE => self.pass::<V, 3>(block * BLOCK, f),
+                    2 if V::WIDE => self.pass::<V, 2>(block * BLOCK, f),
                     1 if true => self.pass::<V, 1>(block * BLOCK, f),
                 );
             }

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! a product of matrices over (max, +) ([`Far`]). The few others are taken one by one ([`Near`]).
+//!
+//! In the tree of `docs/nlm.md`: by class, values alone, pairs with their neighbours.
 
 use super::orbit::{SIX, Table};
 use super::vector::{Kernel, Vector};

@@ -10,7 +10,10 @@
 //! in this order of additions whatever the tuple is, so that unlike tuples that tie exactly do so
 //! in f32 too. All tuples of one (a, b) are taken together: ties are counted and their shares given
 //! in one place, and each tuple counts once. One that does not count has its place where the table
-//! holds NaN, which is no extremum and equal to none: to leave it out of a loop takes longer.
+//! holds NaN, which is no extremum: to leave it out takes longer there, but not where shares are
+//! given.
+//!
+//! In the tree of `docs/nlm.md`: by class, gradients alone, every tuple.
 
 use super::orbit::{SIX, Table};
 use super::rows_gradient::add;
@@ -288,12 +291,21 @@ impl Thirds<'_> {
             if share_max.all_zero() && share_min.all_zero() {
                 return;
             }
+            // Without tuples that do not count: they lie at one place, and sums there would wait
+            // for one another.
+            let (low, high) = (run.a.min(run.b), run.a.max(run.b));
+            let spans = match self.distinct {
+                true => [0..low, low + 1..high, high + 1..n],
+                false => [0..n, n..n, n..n],
+            };
             let (mut ties_max, mut ties_min) = (zero, zero);
-            for z in 0..n {
-                let v = run.value::<PAIRS>(z);
-                ties_max = ties_max.add(v.where_equal(max, one));
-                if BOTH {
-                    ties_min = ties_min.add(v.where_equal(min, one));
+            for span in spans.clone() {
+                for z in span {
+                    let v = run.value::<PAIRS>(z);
+                    ties_max = ties_max.add(v.where_equal(max, one));
+                    if BOTH {
+                        ties_min = ties_min.add(v.where_equal(min, one));
+                    }
                 }
             }
             share_max = share_max.div(ties_max);
@@ -303,18 +315,20 @@ impl Thirds<'_> {
             let d_table = to.d_table.row(0).wrapping_add(f * SIX);
             let d_expanded = to.d_expanded.row(structure * self.rows).wrapping_add(f);
             let mut total = zero;
-            for z in 0..n {
-                let v = run.value::<PAIRS>(z);
-                let mut d = v.where_equal(max, share_max);
-                if BOTH {
-                    d = d.add(v.where_equal(min, share_min));
-                }
-                add(d_table.add(*run.places.get_unchecked(z) as usize), d);
-                if PAIRS {
-                    let [az, bz] = run.parts(z);
-                    add(d_expanded.add(az), d);
-                    add(d_expanded.add(bz), d);
-                    total = total.add(d);
+            for span in spans {
+                for z in span {
+                    let v = run.value::<PAIRS>(z);
+                    let mut d = v.where_equal(max, share_max);
+                    if BOTH {
+                        d = d.add(v.where_equal(min, share_min));
+                    }
+                    add(d_table.add(*run.places.get_unchecked(z) as usize), d);
+                    if PAIRS {
+                        let [az, bz] = run.parts(z);
+                        add(d_expanded.add(az), d);
+                        add(d_expanded.add(bz), d);
+                        total = total.add(d);
+                    }
                 }
             }
             if PAIRS {

@@ -2,6 +2,8 @@
 //!
 //! Kernels are written once, generic over [`Vector`], and always inlined into
 //! an entry point that enables the instructions ([`Level::run`]).
+//!
+//! In the tree of `docs/nlm.md`: below every leaf.
 
 #[cfg(target_arch = "x86_64")]
 use super::x86;
@@ -99,7 +101,7 @@ pub(crate) unsafe fn sigmoids<V: Vector, const N: usize>(x: [V; N]) -> [V; N] {
 }
 
 /// Runs a tile for every `i` from 0 on, as long as there are so many left of `n`: tiles of the
-/// first size, where it is for these registers, then of the next.
+/// first size, where it is for these registers, then of the next. Gives how far they came.
 macro_rules! tiles {
     ($i:ident of $n:expr; $($size:literal if $wanted:expr => $tile:expr),+ $(,)?) => {{
         let mut $i = 0;
@@ -107,16 +109,18 @@ macro_rules! tiles {
             $tile;
             $i += $size;
         })+
+        $i
     }};
 }
 pub(super) use tiles;
 
-/// Runs tiles of the first size of which `n` has one, where it is for these registers. The last of
-/// them may compute again what the one before it has: no output may be an input.
+/// Runs tiles of the first size of which `n` has one, where it is for these registers, over what
+/// is left of `n` from `first` on. The last of them may compute again what one before it has: no
+/// output may be an input.
 macro_rules! cover {
-    ($i:ident of $n:expr; $($size:literal if $wanted:expr => $tile:expr),+ $(,)?) => {{
+    ($i:ident of $first:expr, $n:expr; $($size:literal if $wanted:expr => $tile:expr),+ $(,)?) => {{
         $(if $wanted && $n >= $size {
-            let mut next = 0;
+            let mut next = $first;
             while next < $n {
                 let $i = next.min($n - $size);
                 $tile;

@@ -4,6 +4,8 @@
 //! slice, so it is good for as long as the slice is borrowed. Several views of one buffer may be
 //! at work in one kernel, which reads some columns of a row and writes others; so what may be
 //! written is borrowed as cells are, never as `&mut [f32]` twice.
+//!
+//! In the tree of `docs/nlm.md`: below every leaf.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -3,6 +3,8 @@
 //! Vectors have 256 bits with AVX-512 too: eight features are the rule, so that no lane is
 //! empty. What AVX-512 adds are registers, masks and quicker exponents and reciprocals. Products of
 //! large matrices have all its lanes ([`Sixteen`]).
+//!
+//! In the tree of `docs/nlm.md`: below every leaf, on such processors.
 
 use super::vector::{Kernel, Lanes, Vector, check_and_run};
 use std::arch::x86_64::*;
