@@ -1213,12 +1213,14 @@ impl<'a> Deferred<'a> {
     ) -> Result<usize, Limit> {
         self.count_expansion(watch)?;
         let [before, after] = [step.parent, id].map(|state| self.visited.state(state));
-        let mut keeps_firsts = true;
-        if let Some(alike) = &mut self.interchangeable {
-            keeps_firsts = alike.keeps_firsts(self.task, before, after);
-        }
+        // Objects are compared only where there is a table: a step may change who is the first of
+        // those alike.
         let enabled = self.enabled.as_mut().and_then(Option::as_mut);
-        let Some(enabled) = enabled.filter(|_| keeps_firsts) else {
+        let enabled = enabled.filter(|_| {
+            let alike = self.interchangeable.as_mut();
+            alike.is_none_or(|alike| alike.keeps_firsts(self.task, before, after))
+        });
+        let Some(enabled) = enabled else {
             self.list_all(id);
             return Ok(self.applicable.len());
         };
