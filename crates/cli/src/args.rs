@@ -161,6 +161,10 @@ pub(crate) struct Solve {
     #[arg(long, help_heading = "Lazy search")]
     pub(crate) no_interchange: bool,
 
+    /// Keep actions that no plan can have
+    #[arg(long, help_heading = "Lazy search")]
+    pub(crate) keep_doomed: bool,
+
     /// Add a queue that draws states by type, a way off plateaus
     #[arg(long, help_heading = "Lazy search")]
     pub(crate) by_type: bool,

@@ -114,6 +114,7 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
         switch(!config.lazy.landmarks, "--no-landmarks");
         switch(!config.lazy.preferred, "--no-preferred");
         switch(!config.lazy.interchange, "--no-interchange");
+        switch(!config.lazy.doomed, "--keep-doomed");
         switch(config.lazy.by_type, "--by-type");
     }
     if config.anytime {

@@ -35,6 +35,8 @@ pub struct LazyConfig {
     pub by_type: bool,
     /// Whether of steps that differ only in objects that nothing tells apart one is enough.
     pub interchange: bool,
+    /// Whether actions that no plan can have are left out while grounding.
+    pub doomed: bool,
     /// How many turns ahead queues of preferred actions get on a new best estimate.
     pub boost: i64,
     /// The part of the work for the learned worker, 0 to 1.
@@ -63,6 +65,7 @@ impl Default for LazyConfig {
             preferred,
             by_type,
             interchange,
+            doomed: true,
             boost,
             share,
             novelty,

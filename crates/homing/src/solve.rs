@@ -11,8 +11,8 @@ use homing_planner::search::{
     self, Finder, Limit, Limits, SearchOptions, SearchResult, Statistics, Walk,
 };
 use homing_planner::{
-    Costs, GroundError, Heuristic, HeuristicKind, Progress, SearchKind, Stop, Task, Watch, ground,
-    ground_paired,
+    Costs, GroundError, Heuristic, HeuristicKind, Progress, SearchKind, Spare, Stop, Task, Watch,
+    ground_sparing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +119,16 @@ impl SearchConfig {
         match &self.learn_config {
             Some(path) => LearnHereConfig::read(path),
             None => Ok(LearnHereConfig::default()),
+        }
+    }
+
+    /// What grounding can do without. Searches that are compared by what they look at have every
+    /// action.
+    fn spare(&self) -> Spare {
+        let is_lazy = self.search == SearchKind::Lazy;
+        Spare {
+            like: is_lazy && self.lazy.interchange,
+            doomed: is_lazy && self.lazy.doomed,
         }
     }
 }
@@ -353,10 +363,7 @@ pub fn solve(request: &SolveRequest, observer: &dyn Observer) -> Result<SolveRec
     let grounded = match watch.poll(Progress::Reading) {
         Some(stop) => Err(stop.into()),
         // Other searches are compared by what they look at: they have every action.
-        None if config.search == SearchKind::Lazy && config.lazy.interchange => {
-            ground_paired(&problem, &mut watch)
-        }
-        None => ground(&problem, &mut watch),
+        None => ground_sparing(&problem, config.spare(), &mut watch),
     };
     underway.grounded(grounded.as_ref().ok());
     let (result, better) = match grounded {

@@ -30,7 +30,7 @@ mod watch;
 
 pub use anytime::{Anytime, AnytimeConfig, AnytimeEnd, anytime};
 pub use encoding::Encoding;
-pub use ground::{GroundError, LargestAction, ground, ground_paired};
+pub use ground::{GroundError, LargestAction, Spare, ground, ground_sparing};
 pub use heuristic::{Costs, Estimate, Evaluation, Heuristic, HeuristicKind, Node};
 pub use interchange::Interchangeable;
 pub use names::UnknownName;

@@ -3,11 +3,18 @@
 
 mod common;
 
-use common::{PlainSpace, cost, evaluate, explore_by, plain, projected, random_problem};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use common::{
+    PlainSpace, Random, cost, evaluate, explore_by, parse_texts, plain, projected, random_problem,
+};
+use homing_pddl::Problem;
 use homing_planner::heuristic::{Add, Ff, Max};
 use homing_planner::search::{Limits, Outcome, astar, dijkstra, gbfls, gbfs, weighted_astar};
 use homing_planner::{
-    Costs, GroundError, Heuristic, HeuristicKind, PropId, Registry, StateId, Task, ground,
+    Costs, GroundError, Heuristic, HeuristicKind, PropId, Registry, Spare, StateId, Task, ground,
+    ground_sparing,
 };
 
 /// Spaces larger than this are left out.
@@ -132,6 +139,107 @@ fn searches_and_heuristics_agree_with_the_plain_explorer() {
     );
     assert!(checked >= 500 && solvable >= 200 && unreachable >= 50 && with_dead_ends >= 100);
     assert!(dropped >= 50);
+}
+
+/// A problem of a few things, each in one place at a time, with few ways from one to another that
+/// depend on where other things are: much is lost once it is left.
+fn random_one_way_problem(seed: u64) -> Arc<Problem> {
+    let mut random = Random(seed);
+    let (things, places) = (2 + random.below(3), 3 + random.below(3));
+    let mut text: String = (0..places).map(|place| format!(" c{place}")).collect();
+    text = format!("(define (domain ways) (:constants{text}) (:predicates");
+    for thing in 0..things {
+        text += &format!(" (at{thing} ?c)");
+    }
+    text += ")";
+    for way in 0..things * (places + random.below(2 * places)) {
+        let (thing, from, to) = (
+            random.below(things),
+            random.below(places),
+            random.below(places),
+        );
+        let mut pre = format!("(at{thing} c{from})");
+        let mut effect = format!("(not (at{thing} c{from})) (at{thing} c{to})");
+        let other = (thing + 1 + random.below(things - 1)) % things;
+        if random.chance(60) {
+            let [here, there] = [0; 2].map(|_| random.below(places));
+            pre += &format!(" (at{other} c{here})");
+            if random.chance(30) && here != there {
+                effect += &format!(" (not (at{other} c{here})) (at{other} c{there})");
+            }
+        }
+        text += &format!(
+            " (:action a{way} :parameters () :precondition (and {pre}) :effect (and {effect}))"
+        );
+    }
+    text += ")";
+    let mut facts = || -> String {
+        let facts = (0..things).map(|thing| format!(" (at{thing} c{})", random.below(places)));
+        facts.collect()
+    };
+    let (init, goal) = (facts(), facts());
+    let problem = format!("(define (problem p) (:domain ways) (:init{init}) (:goal (and{goal})))");
+    parse_texts(&text, &problem)
+}
+
+/// A step that some plan takes from a state that can be reached is there still, and can be taken.
+#[test]
+fn no_plan_needs_what_is_left_out_as_doomed() {
+    let (mut checked, mut dropped, mut waiting, mut left) = (0, 0, 0, 0);
+    for seed in 0..3 * SEEDS {
+        let problem = match seed % 3 {
+            0 => random_problem(seed),
+            _ => random_one_way_problem(seed),
+        };
+        let Some(space) = PlainSpace::explore(&problem, LARGEST) else {
+            continue;
+        };
+        let perfect = space.perfect();
+        let Ok(task) = ground(&problem, &mut ()) else {
+            continue;
+        };
+        let spare = Spare {
+            doomed: true,
+            ..Spare::default()
+        };
+        let spared = ground_sparing(&problem, spare, &mut ()).expect("the task can be grounded");
+        assert_eq!(spared.propositions(), task.propositions());
+        if !perfect[0].is_some_and(|perfect| perfect > 0) {
+            continue;
+        }
+        checked += 1;
+        dropped += task.action_count() - spared.action_count();
+        let name = |task: &Task, action| (task.schema(action), task.arguments(action).to_vec());
+        let kept: HashMap<_, _> = spared
+            .actions()
+            .map(|action| (name(&spared, action), action))
+            .collect();
+        let projected = projected(&task, &space.states, &perfect);
+        let registry = explore(&task);
+        for id in (0..registry.len()).map(StateId::from_index) {
+            let state = registry.state(id);
+            let holds = |prop: &PropId| task.encoding().holds(*prop, state);
+            for action in task.actions() {
+                if !task.pre(action).iter().all(holds) {
+                    continue;
+                }
+                let mut next = state.to_vec();
+                task.apply(action, &mut next);
+                let kept = kept.get(&name(&task, action));
+                let is_there = kept.is_some_and(|&kept| spared.pre(kept).iter().all(holds));
+                let leads_on = projected[&plain(&task, &next)].is_some();
+                assert!(
+                    is_there || !leads_on,
+                    "seed {seed}: {} is missing",
+                    task.action_name(action)
+                );
+                waiting += usize::from(kept.is_some() && !is_there);
+                left += usize::from(is_there && !leads_on);
+            }
+        }
+    }
+    // Of the steps into dead ends, some are left out, and some are not noticed.
+    assert!(checked > 700 && dropped > 1_000 && waiting > 500 && left > 1_000);
 }
 
 #[test]

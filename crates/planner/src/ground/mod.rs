@@ -2,6 +2,7 @@
 
 mod circuit;
 mod definitions;
+mod doomed;
 mod explosion;
 mod instantiate;
 mod join;
@@ -125,27 +126,45 @@ impl std::error::Error for GroundError {}
 /// assert_eq!(task.action_count(), 1);
 /// ```
 pub fn ground(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, GroundError> {
-    ground_program(problem, &program::Program::new(problem), watch)
+    ground_sparing(problem, Spare::default(), watch)
 }
 
-/// As [`ground`], for those who want a plan and not every action: where objects that nothing tells
-/// apart are made of objects that are used up, each is paired with one of them, and there are no
-/// ground actions for other pairs. A plan of the same cost remains wherever there is one.
+/// What a search for a plan can do without. Other searches are compared by what they look at: they
+/// have every action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spare {
+    /// Where objects that nothing tells apart are made of objects that are used up, each is paired with
+    /// one of them, and there are no ground actions for other pairs. A plan of the same cost remains
+    /// wherever there is one.
+    pub like: bool,
+    /// Actions that no plan can have are left out, as far as they are found, and actions that wait for
+    /// a goal in every plan have it as a precondition. All plans remain.
+    pub doomed: bool,
+}
+
+/// As [`ground`], without what can be spared.
 ///
 /// # Errors
 ///
 /// As [`ground`].
-pub fn ground_paired(problem: &Arc<Problem>, watch: &mut dyn Watch) -> Result<Task, GroundError> {
+pub fn ground_sparing(
+    problem: &Arc<Problem>,
+    spare: Spare,
+    watch: &mut dyn Watch,
+) -> Result<Task, GroundError> {
     let mut program = program::Program::new(problem);
-    if let Some(pairing) = Pairing::of(problem, WORTH_IT) {
+    if spare.like
+        && let Some(pairing) = Pairing::of(problem, WORTH_IT)
+    {
         program.pair(pairing);
     }
-    ground_program(problem, &program, watch)
+    ground_program(problem, &program, spare.doomed, watch)
 }
 
 fn ground_program(
     problem: &Arc<Problem>,
     program: &program::Program,
+    without_doomed: bool,
     watch: &mut dyn Watch,
 ) -> Result<Task, GroundError> {
     let reachable = reach::reach(problem, program, watch).map_err(|ended| {
@@ -156,7 +175,7 @@ fn ground_program(
         }
     })?;
     let largest = LargestAction::in_all(problem, program, &reachable);
-    write_out(problem, program, reachable, watch).map_err(|error| match error {
+    write_out(problem, program, reachable, without_doomed, watch).map_err(|error| match error {
         GroundError::Stopped { stop, .. } => GroundError::Stopped {
             stop,
             largest: largest.map(Box::new),
@@ -170,6 +189,7 @@ fn write_out(
     problem: &Arc<Problem>,
     program: &program::Program,
     reachable: reach::Reachable,
+    without_doomed: bool,
     watch: &mut dyn Watch,
 ) -> Result<Task, GroundError> {
     let mut raw = instantiate::instantiate(problem, program, &reachable, watch)?;
@@ -182,6 +202,9 @@ fn write_out(
     let mut task = simplify::simplify(problem, &mut raw, watch)?;
     drop(raw);
     let groups = mutex_groups(&task, watch)?;
+    if without_doomed {
+        doomed::leave_out_doomed(&mut task, &groups, watch)?;
+    }
     task.encoding = Encoding::new(&task, &groups, watch)?;
     for group in groups {
         task.groups.push_row(group);

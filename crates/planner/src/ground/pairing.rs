@@ -243,7 +243,7 @@ mod tests {
         if let Some(pairing) = pairing {
             program.pair(pairing);
         }
-        ground_program(problem, &program, &mut ()).expect("it can be grounded")
+        ground_program(problem, &program, false, &mut ()).expect("it can be grounded")
     }
 
     fn least_cost(task: &Task) -> Option<u64> {
@@ -313,11 +313,11 @@ mod tests {
             let expected = snacks >= bread || plain >= bread;
             assert_eq!(pairing.is_some(), expected, "{numbers}");
             let mut program = Program::new(&problem);
-            let all = ground_program(&problem, &program, &mut ()).ok();
+            let all = ground_program(&problem, &program, false, &mut ()).ok();
             if let Some(pairing) = pairing {
                 program.pair(pairing);
             }
-            let paired = ground_program(&problem, &program, &mut ()).ok();
+            let paired = ground_program(&problem, &program, false, &mut ()).ok();
             let [all, paired] = [all, paired].map(|task| task.as_ref().and_then(least_cost));
             assert_eq!(all, paired, "{numbers}");
             solved += u32::from(all.is_some());
