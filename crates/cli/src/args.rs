@@ -181,6 +181,10 @@ pub(crate) struct Solve {
     #[arg(long, default_value_t = LazyConfig::default().novelty, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) novelty: f64,
 
+    /// The part of the work that reaches one goal after another, 0 to 1, when there is no plan at once
+    #[arg(long, default_value_t = LazyConfig::default().serial, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
+    pub(crate) serial: f64,
+
     /// The part of the work that goes down by the learned score, 0 to 1, as long as it gets on
     #[arg(long, default_value_t = LazyConfig::default().descent, value_name = "PART", value_parser = parse_share, allow_negative_numbers = true, help_heading = "Lazy search")]
     pub(crate) descent: f64,

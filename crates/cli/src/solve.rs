@@ -34,6 +34,7 @@ impl Solve {
                     boost: self.boost,
                     share: self.share,
                     novelty: self.novelty,
+                    serial: self.serial,
                     descent: self.descent,
                 },
                 walk: self.walk,
@@ -235,6 +236,7 @@ mod tests {
                                 boost: 7,
                                 share: 0.25,
                                 novelty: 0.125,
+                                serial: 0.375,
                                 descent: 0.25,
                             }
                         } else {

@@ -105,6 +105,7 @@ pub fn solve_arguments(request: &SolveRequest, plan_file: Option<&Path>) -> Vec<
         put("--boost", config.lazy.boost.to_string().into());
         put("--share", config.lazy.share.to_string().into());
         put("--novelty", config.lazy.novelty.to_string().into());
+        put("--serial", config.lazy.serial.to_string().into());
         put("--descent", config.lazy.descent.to_string().into());
         let mut switch = |on: bool, name: &str| {
             if on {

@@ -1,6 +1,7 @@
 //! The search that `homing solve` takes by itself: lazy, with all that is known or can be learnt.
 //!
-//! A model joins as a second worker. Without one the classical search begins alone; if it has found
+//! A model joins as a second worker. Without one the classical search begins alone. If it has not
+//! found a plan at once, a worker joins that reaches one goal after another. If there is
 //! no plan after a little work, small problems are cut out of the given one, the order of their
 //! states is learnt, and both go on with the states already met. Then a worker that looks for what is
 //! new joins as well. Where what was learnt does not lead on, other small problems are cut out and
@@ -23,6 +24,10 @@ use crate::here::{LearnHereConfig, LearnedHere, learn_here};
 use crate::observe::{Notice, Observer};
 use crate::solve::SearchConfig;
 
+/// Work of the guided worker before the serial one joins, in rough nanoseconds: what is solved at once
+/// needs no tables for another.
+const ALONE_WORK: u64 = 20_000_000;
+
 /// Settings of the lazy search. Each part can be switched off, to see what it brings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -43,6 +48,9 @@ pub struct LazyConfig {
     pub share: f64,
     /// The part of the work for the worker that looks for what is new, 0 to 1; without it if 0.
     pub novelty: f64,
+    /// The part of the work for the worker that reaches one goal after another, 0 to 1; without it if
+    /// 0.
+    pub serial: f64,
     /// The part of the work for descents by the learned score as long as they get on, 0 to 1; without
     /// them if 0.
     pub descent: f64,
@@ -57,6 +65,7 @@ impl Default for LazyConfig {
             interchange,
             share,
             novelty,
+            serial,
             descent,
             ..
         } = DeferredConfig::default();
@@ -69,6 +78,7 @@ impl Default for LazyConfig {
             boost,
             share,
             novelty,
+            serial,
             descent,
         }
     }
@@ -161,9 +171,16 @@ pub(crate) fn search(
     let begin = Instant::now();
     let mut outcome = match config.learn {
         LearnWhen::First if model.is_none() => Outcome::LimitReached(Limit::Work),
-        _ => search.run(limits, Some(here.first_work), watch),
+        _ => search.run(limits, Some(ALONE_WORK.min(here.first_work)), watch),
     };
     let is_open = |outcome: &Outcome| *outcome == Outcome::LimitReached(Limit::Work);
+    if is_open(&outcome) {
+        search.add_serial();
+        let work = here.first_work.saturating_sub(search.work());
+        if config.learn != LearnWhen::First || model.is_some() {
+            outcome = search.run(limits, Some(work), watch);
+        }
+    }
     if is_open(&outcome) {
         search.add_novelty();
         let learns = config.learn != LearnWhen::Never;
@@ -281,6 +298,7 @@ impl LazyConfig {
             interchange: self.interchange,
             share: self.share,
             novelty: self.novelty,
+            serial: self.serial,
             descent: self.descent,
             seed,
             ..DeferredConfig::default()

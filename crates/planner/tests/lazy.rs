@@ -1,5 +1,5 @@
 //! The parts of the lazy search beside plain exploration: steps that are left out because others are
-//! like them, and a worker that looks for what is new.
+//! like them, a worker that looks for what is new, and one that reaches one goal after another.
 
 mod common;
 
@@ -222,6 +222,7 @@ fn solve(task: &Task, config: DeferredConfig) -> (Outcome, Option<Finder>) {
     let heuristics: Vec<Box<dyn Heuristic + '_>> = vec![HeuristicKind::Ff.build(task, Costs::Unit)];
     let mut search = Deferred::new(task, heuristics, config);
     search.add_novelty();
+    search.add_serial();
     let outcome = search.run(Limits::default(), None, &mut ());
     (outcome, search.found_by())
 }
@@ -241,6 +242,7 @@ fn with_the_novel_worker_a_search_is_still_complete() {
             let config = DeferredConfig {
                 interchange,
                 novelty: 0.7,
+                serial: 0.0,
                 ..DeferredConfig::default()
             };
             let (outcome, found_by) = solve(&task, config);
@@ -270,6 +272,7 @@ fn the_novel_worker_alone_solves_what_it_can_and_ends() {
         };
         let config = DeferredConfig {
             novelty: 0.999_999,
+            serial: 0.0,
             ..DeferredConfig::default()
         };
         let (outcome, found_by) = solve(&task, config);
@@ -282,4 +285,65 @@ fn the_novel_worker_alone_solves_what_it_can_and_ends() {
         novel += usize::from(found_by == Some(Finder::Novel));
     }
     assert!(2 * novel > all, "{novel} of {all} fixtures");
+}
+
+#[test]
+fn with_the_serial_worker_a_search_is_still_complete() {
+    let (mut serial, mut solved) = (0, 0);
+    for seed in 0..1500 {
+        let problem = random_problem(seed);
+        let Some(space) = PlainSpace::explore(&problem, LARGEST) else {
+            continue;
+        };
+        let Ok(task) = ground(&problem, &mut ()) else {
+            continue;
+        };
+        let config = DeferredConfig {
+            novelty: 0.0,
+            serial: 0.95,
+            ..DeferredConfig::default()
+        };
+        let (outcome, found_by) = solve(&task, config);
+        match outcome {
+            Outcome::Solved(plan) => {
+                plan.validate(&problem).expect("plans hold");
+                solved += 1;
+                serial += usize::from(found_by == Some(Finder::Serial));
+            }
+            Outcome::Unsolvable => assert_eq!(space.perfect()[0], None, "seed {seed}"),
+            Outcome::LimitReached(limit) => panic!("there was no limit: {limit:?}"),
+        }
+    }
+    assert!(
+        serial > 20,
+        "{serial} of {solved} plans are the serial worker's"
+    );
+}
+
+#[test]
+fn the_serial_worker_alone_solves_most_fixtures_that_it_is_for() {
+    let (mut serial, mut all) = (0, 0);
+    for (name, problem) in valid_fixtures() {
+        let Ok(task) = ground(&problem, &mut ()) else {
+            continue;
+        };
+        let config = DeferredConfig {
+            novelty: 0.0,
+            serial: 0.999_999,
+            ..DeferredConfig::default()
+        };
+        let (outcome, found_by) = solve(&task, config);
+        let Outcome::Solved(plan) = outcome else {
+            assert_eq!(outcome, Outcome::Unsolvable, "{name}");
+            continue;
+        };
+        plan.validate(&problem).expect("plans hold");
+        let is_for = task.is_strips() && task.goal().len() > 1 && !plan.steps.is_empty();
+        all += usize::from(is_for);
+        serial += usize::from(found_by == Some(Finder::Serial));
+    }
+    assert!(
+        4 * serial > 3 * all && all > 5,
+        "{serial} of {all} fixtures"
+    );
 }

@@ -1,6 +1,6 @@
 //! Search with deferred evaluation, several queues, and workers that share the work.
 //!
-//! Steps wait in queues and become states only when their turn comes. Up to four workers take
+//! Steps wait in queues and become states only when their turn comes. Up to five workers take
 //! turns:
 //!
 //! - The **guided** worker evaluates the state it has popped with every heuristic, and queues the
@@ -18,11 +18,13 @@
 //! - **Descents** go by the same score, but from one state to a better one near by, and off plateaus
 //!   by width 1: see [`descent`](super::descent). They have more of the work as long as they get
 //!   on.
+//! - The **serial** worker reaches one goal after another and keeps each: see
+//!   [`serial`](super::serial). It has most of the work as long as it reaches more goals than ever.
 //! - The **novel** worker takes steps that make something true for the first time, and only those:
 //!   see [`novelty`](super::novelty). It joins when the others have not found a plan soon, and ends
 //!   when nothing new is left.
 //!
-//! All use the same states. They get fixed shares of *work*, not of steps: one call of h_FF can
+//! All but the serial worker use the same states. They get fixed shares of *work*, not of steps: one call of h_FF can
 //! cost as much as ten thousand learned scores. Work is counted, not timed, so that runs repeat. A
 //! bad score therefore costs at most its share, and so does a slow heuristic.
 //!
@@ -39,6 +41,7 @@ use super::guided::{GuidedKind, GuidedQueue, GuidedRun, Manner};
 use super::novelty::Novelty;
 use super::queue::{LIST_WORK, PART, QUEUE_WORK, STORE_WORK, ScoreQueue, Waiting};
 use super::scorer::{SCORER_HEADS, SuccessorScorer};
+use super::serial::{Serial, SerialTurn};
 use super::{Limit, Limits, Outcome, Statistics};
 use crate::heuristic::{Estimate, Evaluation, Heuristic, Node};
 use crate::interchange::Interchangeable;
@@ -47,7 +50,7 @@ use crate::registry::StateId;
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::visited::Visited;
-use crate::watch::{Met, Progress, Stop, Verdict, Watch, ask_for_room};
+use crate::watch::{Met, Pace, Progress, Stop, Verdict, Watch, ask_for_room};
 
 /// Which worker found the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +62,8 @@ pub enum Finder {
     Learned,
     /// The one that looks for what is new.
     Novel,
+    /// The one that reaches one goal after another.
+    Serial,
 }
 
 /// How far a learned score is to be trusted.
@@ -87,6 +92,9 @@ pub struct DeferredConfig {
     /// The part of the work for the worker that looks for what is new, 0 to 1, once there is one; the
     /// others share the rest.
     pub novelty: f64,
+    /// The part of the work for the worker that reaches one goal after another, 0 to 1, once there is
+    /// one; the others share the rest.
+    pub serial: f64,
     /// Successors the learned worker looks at before the rest of a state goes back into its queue.
     pub part: usize,
     /// The part of the work for descents by the learned score as long as they get on, 0 to 1: see
@@ -107,6 +115,7 @@ impl Default for DeferredConfig {
             patience: 1_000_000_000,
             share: 0.4,
             novelty: 0.25,
+            serial: 0.7,
             part: 1000,
             descent: 0.5,
             interchange: true,
@@ -142,7 +151,7 @@ const OWN_TURNS: usize = 4;
 const CANDIDATES: usize = 4;
 
 /// Kinds of workers.
-const WORKERS: usize = 4;
+const WORKERS: usize = 5;
 
 /// Descents get on if the best state of all so far was found within so much of their work, or half
 /// of it.
@@ -151,12 +160,16 @@ const DESCENT_PATIENCE: u64 = 300_000_000;
 /// The part of their part that they have otherwise.
 const DESCENT_WAITS: f64 = 0.25;
 
+/// The part of its part that the serial worker has when it does not get on.
+const SERIAL_WAITS: f64 = 0.25;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Worker {
     Learned,
     Guided,
     Novel,
     Descent,
+    Serial,
 }
 
 /// Which queue of the learned worker.
@@ -196,6 +209,7 @@ impl Lane {
 /// What a turn came to.
 enum Turn {
     Goal(StateId),
+    Plan(Vec<ActionId>),
     GoOn,
     NothingLeft,
 }
@@ -231,6 +245,9 @@ pub struct Deferred<'a> {
     best_base: (usize, i64),
     best_base_work: u64,
     novelty: Option<Novelty>,
+    serial: Option<Serial>,
+    /// Whether the serial worker is to join in the next run.
+    serial_joins: bool,
     /// Work of each worker since the last one joined, in rough nanoseconds.
     work: [u64; WORKERS],
     /// Of the learned worker's, that of scoring what the guided worker tells of.
@@ -301,6 +318,8 @@ impl<'a> Deferred<'a> {
             best_base: (usize::MAX, i64::MAX),
             best_base_work: 0,
             novelty: None,
+            serial: None,
+            serial_joins: false,
             work: [0; WORKERS],
             told_work: 0,
             counted: 0,
@@ -391,6 +410,12 @@ impl<'a> Deferred<'a> {
         self.forget_shares();
     }
 
+    /// Adds a worker that reaches one goal after another, unless its part of the work is 0 or actions
+    /// have conditional effects. From here on it shares the work with the others.
+    pub fn add_serial(&mut self) {
+        self.serial_joins = self.config.serial > 0.0;
+    }
+
     /// Whether descents by the learned score have found a better state than ever, not long ago.
     pub fn descends(&self) -> bool {
         !self.descents.is_empty() && self.gets_on()
@@ -452,6 +477,7 @@ impl<'a> Deferred<'a> {
                 Worker::Learned => self.learned_turn(watch),
                 Worker::Novel => self.novel_turn(watch),
                 Worker::Descent => self.descent_turn(watch),
+                Worker::Serial => self.serial_turn(watch),
             };
             match turn {
                 Ok(Turn::GoOn) => {}
@@ -461,8 +487,13 @@ impl<'a> Deferred<'a> {
                         Worker::Guided => Finder::Guided,
                         Worker::Learned | Worker::Descent => Finder::Learned,
                         Worker::Novel => Finder::Novel,
+                        Worker::Serial => Finder::Serial,
                     });
                     let actions = self.visited.actions_to(goal);
+                    return Outcome::Solved(Plan::from_actions(self.task, &actions));
+                }
+                Ok(Turn::Plan(actions)) => {
+                    self.found_by = Some(Finder::Serial);
                     return Outcome::Solved(Plan::from_actions(self.task, &actions));
                 }
                 Ok(Turn::NothingLeft) => return Outcome::Unsolvable,
@@ -480,9 +511,17 @@ impl<'a> Deferred<'a> {
                 self.interchangeable = Interchangeable::of(self.task, watch)?;
             }
         }
-        let looks_for_new = self.novelty.is_some() || !self.descents.is_empty();
+        let looks_for_new =
+            self.novelty.is_some() || self.serial_joins || !self.descents.is_empty();
         if self.enabled.is_none() && looks_for_new {
             self.enabled = Some(Enabled::of(self.task, watch)?);
+        }
+        if std::mem::take(&mut self.serial_joins)
+            && let Some(Some(_)) = self.enabled
+        {
+            ask_for_room(Serial::bytes(self.task), watch)?;
+            self.serial = Serial::of(self.task, self.config.seed);
+            self.forget_shares();
         }
         Ok(())
     }
@@ -503,8 +542,14 @@ impl<'a> Deferred<'a> {
             false if self.gets_on() => self.config.descent,
             false => self.config.descent * DESCENT_WAITS,
         };
+        let serial = match &self.serial {
+            Some(serial) if serial.gets_on() => self.config.serial,
+            Some(_) => self.config.serial * SERIAL_WAITS,
+            None => 0.0,
+        };
         let rest = (1.0 - novelty) * (1.0 - descent);
         let shares = [
+            (Worker::Serial, serial / (1.0 - serial).max(1e-6)),
             (Worker::Learned, learned * rest),
             (Worker::Guided, (1.0 - learned) * rest),
             (Worker::Novel, novelty * (1.0 - descent)),
@@ -888,6 +933,32 @@ impl<'a> Deferred<'a> {
         })
     }
 
+    fn serial_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
+        let most = self.limits.max_expansions.unwrap_or(u64::MAX);
+        let most = most.saturating_sub(self.statistics.expansions);
+        if most == 0 {
+            return Err(Limit::Expansions);
+        }
+        let progress = self.progress();
+        let serial = self.serial.as_mut().expect("it has a part of the work");
+        let generator = self.generator.as_ref().expect("built before a run");
+        let enabled = self.enabled.iter_mut().flatten().next();
+        let enabled = enabled.expect("there is no serial worker without");
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let before = serial.work();
+        let turn = Pace::new(watch, progress)
+            .and_then(|mut pace| serial.turn(self.task, generator, enabled, most, &mut pace));
+        let (expanded, generated) = serial.take_counts();
+        let work = serial.work() - before;
+        self.statistics.expansions += expanded;
+        self.statistics.generated += generated;
+        self.charge(Worker::Serial, work);
+        Ok(match turn.map_err(Limit::Stopped)? {
+            SerialTurn::Plan(plan) => Turn::Plan(plan),
+            SerialTurn::GoOn => Turn::GoOn,
+        })
+    }
+
     fn guided_turn(&mut self, watch: &mut dyn Watch) -> Result<Turn, Limit> {
         if self.guided_run.is_stuck() && !self.heuristics.is_empty() {
             self.leave_plateau();
@@ -1183,14 +1254,17 @@ impl<'a> Deferred<'a> {
         watch.met(self.task, met);
     }
 
-    fn poll(&self, watch: &mut dyn Watch) -> Result<(), Limit> {
+    fn progress(&self) -> Progress {
         let best = self.best_estimates.first().copied();
-        let progress = Progress::Search {
+        Progress::Search {
             evaluations: self.statistics.evaluations + self.statistics.scored,
             expansions: self.statistics.expansions,
             best: best.filter(|best| best.is_finite()),
-        };
-        match watch.poll(progress) {
+        }
+    }
+
+    fn poll(&self, watch: &mut dyn Watch) -> Result<(), Limit> {
+        match watch.poll(self.progress()) {
             Some(stop) => Err(Limit::Stopped(stop)),
             None => Ok(()),
         }

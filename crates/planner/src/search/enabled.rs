@@ -53,6 +53,16 @@ impl Enabled {
         self.changes.list(task, before, step);
     }
 
+    /// The actions that need a proposition.
+    pub(super) fn needing(&self, prop: PropId) -> &[ActionId] {
+        self.needing.row(prop.index())
+    }
+
+    /// What the step looked at last has made true.
+    pub(super) fn added(&self) -> &[PropId] {
+        &self.changes.added
+    }
+
     /// Actions that [`list`](Self::list) would look at.
     pub(super) fn candidates(&self) -> usize {
         let added = self.changes.added.iter();

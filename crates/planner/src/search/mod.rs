@@ -20,6 +20,7 @@ mod open;
 mod policy;
 mod queue;
 mod scorer;
+mod serial;
 mod space;
 
 use crate::plan::Plan;

@@ -1,0 +1,144 @@
+//! The goals of a task as values of variables, and what actions do to them.
+
+use std::collections::VecDeque;
+
+use crate::csr::Csr;
+use crate::task::{ActionId, PropId, Task};
+
+/// A value from which a goal is not to be had.
+pub(super) const FAR: u32 = u32::MAX;
+
+/// A goal as a value of a variable.
+pub(super) struct Goal {
+    pub(super) prop: PropId,
+    pub(super) variable: usize,
+    /// By value: how many steps of this variable alone lead to the goal.
+    pub(super) distance: Vec<u32>,
+}
+
+/// A goal whose variable an action changes.
+#[derive(Clone, Copy)]
+pub(super) struct Touch {
+    pub(super) goal: u32,
+    /// Whether the goal holds afterwards.
+    pub(super) reaches: bool,
+}
+
+/// The goals of a task, and what actions do to them.
+pub(super) struct Goals {
+    pub(super) all: Vec<Goal>,
+    /// By action.
+    pub(super) touched: Csr<Touch>,
+    /// By goal: the actions that change its variable and do not reach it.
+    pub(super) undoing: Csr<ActionId>,
+    /// By proposition: the actions that make it true.
+    pub(super) achieving: Csr<ActionId>,
+}
+
+impl Goals {
+    pub(super) fn of(task: &Task) -> Self {
+        let encoding = task.encoding();
+        let mut goal_of = vec![None; encoding.variable_count()];
+        for (index, &goal) in task.goal().iter().enumerate() {
+            goal_of[encoding.place(goal).0] = Some(index);
+        }
+        let mut touched = Csr::default();
+        // By goal: value before, where the action says which, and value after.
+        let mut steps: Vec<Vec<(Option<u32>, u32)>> = vec![Vec::new(); task.goal().len()];
+        let mut row: Vec<Touch> = Vec::new();
+        for action in task.actions() {
+            row.clear();
+            let add = task.add(action).iter().map(|&prop| encoding.place(prop));
+            // What is deleted and not replaced leaves its variable without a value.
+            let del = task.del(action).iter();
+            let del = del.map(|&prop| (encoding.place(prop).0, 0));
+            for (variable, value) in add.chain(del) {
+                let Some(index) = goal_of[variable] else {
+                    continue;
+                };
+                if row.iter().any(|touch| touch.goal == index as u32) {
+                    continue;
+                }
+                let goal = task.goal()[index];
+                let mut before = task.pre(action).iter().map(|&prop| encoding.place(prop));
+                let before = before.find(|before| before.0 == variable);
+                steps[index].push((before.map(|(_, value)| value), value));
+                row.push(Touch {
+                    goal: index as u32,
+                    reaches: encoding.place(goal) == (variable, value),
+                });
+            }
+            touched.push_row(row.iter().copied());
+        }
+        let all = steps.into_iter().zip(task.goal()).map(|(steps, &prop)| {
+            let (variable, value) = encoding.place(prop);
+            let values = encoding.variables()[variable].mask as usize + 1;
+            Goal {
+                prop,
+                variable,
+                distance: distances(value, values, steps),
+            }
+        });
+        let all: Vec<Goal> = all.collect();
+        let undoing = Csr::from_pairs(all.len(), ActionId(0), || {
+            let touched = &touched;
+            task.actions().flat_map(move |action| {
+                let row = touched.row(action.index()).iter();
+                let undone = row.filter(|touch| !touch.reaches);
+                undone.map(move |touch| (touch.goal as usize, action))
+            })
+        });
+        let achieving = Csr::from_pairs(task.propositions().len(), ActionId(0), || {
+            task.actions().flat_map(|action| {
+                let add = task.add(action).iter();
+                add.map(move |prop| (prop.index(), action))
+            })
+        });
+        Self {
+            all,
+            touched,
+            undoing,
+            achieving,
+        }
+    }
+
+    pub(super) fn holds(&self, goal: usize, task: &Task, state: &[u32]) -> bool {
+        task.encoding().holds(self.all[goal].prop, state)
+    }
+
+    pub(super) fn distance(&self, goal: usize, task: &Task, state: &[u32]) -> u32 {
+        let goal = &self.all[goal];
+        goal.distance[task.encoding().variables()[goal.variable].value(state) as usize]
+    }
+}
+
+/// Steps from each value of a variable to one of them.
+fn distances(to: u32, values: usize, mut steps: Vec<(Option<u32>, u32)>) -> Vec<u32> {
+    steps.sort_unstable();
+    steps.dedup();
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); values];
+    let mut from_any = vec![false; values];
+    for (from, to) in steps {
+        match from {
+            Some(from) => before[to as usize].push(from),
+            None => from_any[to as usize] = true,
+        }
+    }
+    let mut distance = vec![FAR; values];
+    distance[to as usize] = 0;
+    let mut queue = VecDeque::from([to]);
+    while let Some(value) = queue.pop_front() {
+        let next = distance[value as usize] + 1;
+        let mut reach = |from: u32| {
+            if distance[from as usize] == FAR {
+                distance[from as usize] = next;
+                queue.push_back(from);
+            }
+        };
+        match from_any[value as usize] {
+            true => (0..values as u32).for_each(&mut reach),
+            false => before[value as usize].iter().copied().for_each(&mut reach),
+        }
+    }
+    distance
+}

@@ -1,0 +1,224 @@
+//! Which goals can still be reached, with nothing deleted and no goal undone that is kept.
+
+use super::Attempt;
+use super::goals::Goals;
+use crate::search::enabled::Enabled;
+use crate::task::{ActionId, PropId, Task};
+
+/// Rough nanoseconds of one condition in a relaxed exploration.
+const CONDITION_WORK: u64 = 2;
+
+/// What holds to begin with is reached by no action.
+pub(super) const NO_ACTION: ActionId = ActionId(u32::MAX);
+
+/// A relaxed plan: what it does, and what it needs to begin with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Relaxed {
+    actions: Vec<ActionId>,
+    needs: Vec<PropId>,
+    /// What it makes true, the goal aside.
+    pub(super) facts: Vec<PropId>,
+}
+
+/// What can be reached if nothing is deleted and no goal that is kept is undone.
+pub(super) struct Reach {
+    /// By action: how many preconditions it has.
+    conditions: Vec<u8>,
+    /// Actions without any.
+    free: Vec<ActionId>,
+    /// By action: how many of them are not reached yet.
+    missing: Vec<u8>,
+    /// By proposition: the exploration that reached it last, and the action by which.
+    seen: Vec<u32>,
+    by: Vec<ActionId>,
+    /// By proposition: the last exploration that looked for it.
+    wanted: Vec<u32>,
+    exploration: u32,
+    /// By proposition: the last relaxed plan that has it.
+    listed: Vec<u32>,
+    plan: u32,
+    queue: Vec<PropId>,
+    pub(super) work: u64,
+}
+
+impl Reach {
+    pub(super) fn new(task: &Task) -> Self {
+        let propositions = task.propositions().len();
+        let conditions = task.actions().map(|action| task.pre(action).len());
+        let conditions = conditions.map(|count| u8::try_from(count).expect("not too many"));
+        let free = task.actions().filter(|&action| task.pre(action).is_empty());
+        Self {
+            conditions: conditions.collect(),
+            free: free.collect(),
+            missing: Vec::new(),
+            seen: vec![0; propositions],
+            by: vec![NO_ACTION; propositions],
+            wanted: vec![0; propositions],
+            exploration: 0,
+            listed: vec![0; propositions],
+            plan: 0,
+            queue: Vec::new(),
+            work: 0,
+        }
+    }
+
+    /// Whether every open goal can be reached. A relaxed plan of before still shows it if all its
+    /// actions are allowed and what it needs to begin with can be reached.
+    pub(super) fn open(
+        &mut self,
+        task: &Task,
+        enabled: &Enabled,
+        goals: &Goals,
+        attempt: &mut Attempt,
+    ) -> bool {
+        let open = (0..goals.all.len()).filter(|&goal| !goals.holds(goal, task, &attempt.state));
+        let open: Vec<usize> = open.collect();
+        let mut without: Vec<usize> = Vec::new();
+        let mut wanted: Vec<PropId> = Vec::new();
+        for &goal in &open {
+            let Relaxed { actions, needs, .. } = &attempt.relaxed[goal];
+            self.work += (actions.len() + needs.len()) as u64 * CONDITION_WORK;
+            if actions.is_empty() || !actions.iter().all(|&action| attempt.allows(action)) {
+                without.push(goal);
+                wanted.push(goals.all[goal].prop);
+            } else {
+                let lost = needs.iter().copied();
+                wanted.extend(lost.filter(|&prop| !task.encoding().holds(prop, &attempt.state)));
+            }
+        }
+        if !self.explore(task, enabled, attempt, &wanted) {
+            // Some may be reached in another way.
+            without = open;
+            let all = without.iter().map(|&goal| goals.all[goal].prop);
+            let all: Vec<PropId> = all.collect();
+            if !self.explore(task, enabled, attempt, &all) {
+                return false;
+            }
+        }
+        for goal in without {
+            self.note(task, attempt, goal, goals.all[goal].prop);
+        }
+        true
+    }
+
+    /// Makes the relaxed plan for a goal anew, from where the attempt stands; `false` if the goal is out
+    /// of reach.
+    pub(super) fn renew(
+        &mut self,
+        task: &Task,
+        enabled: &Enabled,
+        attempt: &mut Attempt,
+        goal: usize,
+        prop: PropId,
+    ) -> bool {
+        let is_reached = self.explore(task, enabled, attempt, &[prop]);
+        if is_reached {
+            self.note(task, attempt, goal, prop);
+        }
+        is_reached
+    }
+
+    /// Notes how a goal was reached last.
+    fn note(&mut self, task: &Task, attempt: &mut Attempt, goal: usize, prop: PropId) {
+        let mut relaxed = std::mem::take(&mut attempt.relaxed[goal]);
+        relaxed.actions.clear();
+        relaxed.needs.clear();
+        relaxed.facts.clear();
+        self.list(task, prop, |reached, by| match by {
+            Some(action) => {
+                relaxed.actions.push(action);
+                if reached != prop {
+                    relaxed.facts.push(reached);
+                }
+            }
+            None => relaxed.needs.push(reached),
+        });
+        attempt.relaxed[goal] = relaxed;
+    }
+
+    /// Lists what a proposition that was reached last is made of: propositions with the actions that
+    /// reached them, each once; without an action what held to begin with.
+    fn list(&mut self, task: &Task, prop: PropId, mut note: impl FnMut(PropId, Option<ActionId>)) {
+        self.plan += 1;
+        self.listed[prop.index()] = self.plan;
+        let mut open = vec![prop];
+        while let Some(prop) = open.pop() {
+            let by = self.by[prop.index()];
+            if by == NO_ACTION {
+                note(prop, None);
+                continue;
+            }
+            note(prop, Some(by));
+            for &needed in task.pre(by) {
+                self.work += CONDITION_WORK;
+                if std::mem::replace(&mut self.listed[needed.index()], self.plan) != self.plan {
+                    open.push(needed);
+                }
+            }
+        }
+    }
+
+    /// Goes on until all of these are reached.
+    fn explore(
+        &mut self,
+        task: &Task,
+        enabled: &Enabled,
+        attempt: &Attempt,
+        wanted: &[PropId],
+    ) -> bool {
+        self.exploration += 1;
+        let mut left = 0;
+        for prop in wanted {
+            let now = std::mem::replace(&mut self.wanted[prop.index()], self.exploration);
+            left += usize::from(now != self.exploration);
+        }
+        self.queue.clear();
+        task.encoding().unpack(&attempt.state, &mut self.queue);
+        for prop in &self.queue {
+            self.seen[prop.index()] = self.exploration;
+            self.by[prop.index()] = NO_ACTION;
+            left -= usize::from(self.wanted[prop.index()] == self.exploration);
+        }
+        if left == 0 {
+            return true;
+        }
+        self.missing.clear();
+        self.missing.extend_from_slice(&self.conditions);
+        let mut looked_at = self.free.len() + self.queue.len() + self.missing.len() / 16;
+        for index in 0..self.free.len() {
+            left -= self.apply(task, attempt, self.free[index]);
+        }
+        let mut next = 0;
+        while left > 0 && next < self.queue.len() {
+            let needing = enabled.needing(self.queue[next]);
+            next += 1;
+            looked_at += needing.len();
+            for &action in needing {
+                let missing = &mut self.missing[action.index()];
+                *missing -= 1;
+                if *missing == 0 {
+                    left -= self.apply(task, attempt, action);
+                }
+            }
+        }
+        self.work += looked_at as u64 * CONDITION_WORK;
+        left == 0
+    }
+
+    /// Reaches what an action adds, unless it would undo a goal; how much of it was looked for.
+    fn apply(&mut self, task: &Task, attempt: &Attempt, action: ActionId) -> usize {
+        if !attempt.allows(action) {
+            return 0;
+        }
+        let mut reached = 0;
+        for &prop in task.add(action) {
+            if self.seen[prop.index()] != self.exploration {
+                self.seen[prop.index()] = self.exploration;
+                self.by[prop.index()] = action;
+                self.queue.push(prop);
+                reached += usize::from(self.wanted[prop.index()] == self.exploration);
+            }
+        }
+        reached
+    }
+}
