@@ -11,8 +11,8 @@ use homing_planner::{Costs, Stop, Task, Watch};
 use serde::{Deserialize, Serialize};
 
 pub use self::config::{DataSource, FunctionConfig, LearnConfig, Objective, SelectionConfig};
-use self::select::{Candidate, Choice, HEURISTICS_ALONE, compare};
-use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec};
+use self::select::{Candidate, Choice, HEURISTICS_ALONE, compare, one_alone};
+use crate::counts::{CountsConfig, CountsFunction, CountsModel, GraphSpec, WEIGHT_SCALE};
 use crate::cut::{CutConfig, Cutter};
 use crate::ranking::{ExactConfig, FitReport, GatherReport, TrainingSet, fit, gather, size_of};
 use crate::signature::{MixedDomains, Signature};
@@ -409,6 +409,14 @@ fn candidates(
             }
         }
         add(plan.name.to_owned(), fitted, fit);
+        // Of several heuristics each alone: one queue goes by it whatever it weighs.
+        if plan.name == HEURISTICS_ALONE && function.heuristics.len() > 1 {
+            for &kind in &function.heuristics {
+                let alone = CountsFunction::new(spec.clone(), 1, Vec::new());
+                let alone = alone.with_heuristics(vec![(kind, [WEIGHT_SCALE, 0])]);
+                add(one_alone(kind), alone, FitReport::default());
+            }
+        }
     }
     // Of two that do equally well the first is kept: both heads before one.
     candidates.sort_by_key(|candidate| candidate.name.contains(", "));

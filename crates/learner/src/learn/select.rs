@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use homing_planner::search::{Deferred, DeferredConfig, Limit, Limits, Outcome, Trust, gbfs};
-use homing_planner::{Heuristic, States, Stop, Task, Watch};
+use homing_planner::{Heuristic, HeuristicKind, States, Stop, Task, Watch};
 
 use super::{CandidateRecord, LearnProgress, SelectionConfig};
 use crate::counts::{CountsFunction, CountsHeuristic};
@@ -39,10 +39,15 @@ struct Searched {
 /// The candidate that corrects its heuristics by nothing.
 pub(super) const HEURISTICS_ALONE: &str = "heuristics alone";
 
-/// A correction of heuristics is kept only if it takes at most this part of the evaluations that the
-/// heuristics alone take, in the geometric mean: what saves little on small problems may lead astray
-/// on large ones.
-const CORRECTION_PAYS: f64 = 0.9;
+/// One heuristic of several, and nothing else.
+pub(super) fn one_alone(kind: HeuristicKind) -> String {
+    format!("{kind} alone")
+}
+
+/// Several heuristics are kept only if they take at most this part of the evaluations that the best one
+/// of them takes alone, in the geometric mean; and so is a correction beside the heuristics alone. What
+/// saves little on small problems may lead astray on large ones.
+const MORE_PAYS: f64 = 0.9;
 
 /// Of candidates that solve as many problems, a later one is kept only if it takes less than this
 /// part of the work: less than that is chance.
@@ -88,7 +93,11 @@ pub(super) fn compare(
         logarithms.push(mean_logarithm(&searched));
     }
     let best = best(&records, problems.len() as u64);
-    let index = unless_heuristics_do(best, &records, &logarithms);
+    let kinds = candidates
+        .iter()
+        .flat_map(|candidate| candidate.function.heuristics());
+    let names: Vec<String> = kinds.map(|&(kind, _)| one_alone(kind)).collect();
+    let index = unless_less_does(best, &records, &logarithms, &names);
     let mut candidate = candidates.swap_remove(index);
     if candidate.function.heads() == 2 {
         let head = better_head(&candidate, &records);
@@ -121,15 +130,32 @@ fn best(records: &[CandidateRecord], problems: u64) -> usize {
     best
 }
 
-/// The index of the heuristics alone where the record to go by solves no more and does not take clearly
-/// fewer evaluations; by record, `logarithms` has the mean logarithm of these.
-fn unless_heuristics_do(best: usize, records: &[CandidateRecord], logarithms: &[f64]) -> usize {
-    let alone = records.iter().position(|r| r.name == HEURISTICS_ALONE);
-    let do_as_well = |&alone: &usize| {
-        records[alone].solved >= records[best].solved
-            && logarithms[best] > logarithms[alone] + CORRECTION_PAYS.ln()
-    };
-    alone.filter(do_as_well).unwrap_or(best)
+/// The index of the record to go by, or that of what is simpler where more does not pay: one heuristic
+/// before several, heuristics before their correction. By record, `logarithms` has the mean logarithm
+/// of evaluations; `singles` are the names of those of one heuristic.
+fn unless_less_does(
+    best: usize,
+    records: &[CandidateRecord],
+    logarithms: &[f64],
+    singles: &[String],
+) -> usize {
+    let single = (0..records.len()).filter(|&index| singles.contains(&records[index].name));
+    let single = single.min_by(|&a, &b| {
+        let solved = records[b].solved.cmp(&records[a].solved);
+        solved.then(logarithms[a].total_cmp(&logarithms[b]))
+    });
+    let several = records.iter().position(|r| r.name == HEURISTICS_ALONE);
+    let more = [several, Some(best)].into_iter().flatten();
+    let kept = more.fold(single, |less, more| match less {
+        Some(less) => {
+            let pays = logarithms[more] <= logarithms[less] + MORE_PAYS.ln();
+            let is_kept = records[more].solved > records[less].solved
+                || (records[more].solved == records[less].solved && pays);
+            Some(if is_kept { more } else { less })
+        }
+        None => Some(more),
+    });
+    kept.unwrap_or(best)
 }
 
 /// The head of a candidate of two that did better alone.
@@ -217,14 +243,34 @@ mod tests {
     fn a_correction_that_saves_little_gives_way_to_its_heuristics() {
         let kept = |solved: usize, evaluations: f64| {
             let records = [record("counts", solved, 1), record(HEURISTICS_ALONE, 5, 1)];
-            unless_heuristics_do(0, &records, &[evaluations.ln(), 1000f64.ln()])
+            unless_less_does(0, &records, &[evaluations.ln(), 1000f64.ln()], &[])
         };
         assert_eq!(kept(5, 950.0), 1);
         assert_eq!(kept(5, 850.0), 0);
         // Whoever solves more stays.
         assert_eq!(kept(6, 2000.0), 0);
         let without = [record("counts", 5, 1)];
-        assert_eq!(unless_heuristics_do(0, &without, &[0.0]), 0);
+        assert_eq!(unless_less_does(0, &without, &[0.0], &[]), 0);
+    }
+
+    #[test]
+    fn several_heuristics_that_save_little_give_way_to_the_best_of_them() {
+        let singles = ["ff alone".to_owned(), "add alone".to_owned()];
+        let kept = |solved: [usize; 4], evaluations: [f64; 4]| {
+            let names = ["counts", HEURISTICS_ALONE, "ff alone", "add alone"];
+            let records = names.iter().zip(solved);
+            let records: Vec<_> = records
+                .map(|(name, solved)| record(name, solved, 1))
+                .collect();
+            unless_less_does(0, &records, &evaluations.map(f64::ln), &singles)
+        };
+        let same = [5; 4];
+        assert_eq!(kept(same, [114.0, 111.0, 105.0, 110.0]), 2);
+        assert_eq!(kept(same, [60.0, 111.0, 105.0, 110.0]), 0);
+        assert_eq!(kept(same, [89.0, 90.0, 110.0, 105.0]), 1);
+        // Who solves more comes first.
+        assert_eq!(kept([5, 5, 4, 5], [114.0, 111.0, 50.0, 110.0]), 3);
+        assert_eq!(kept([6, 5, 5, 5], [300.0, 111.0, 105.0, 110.0]), 0);
     }
 
     #[test]
