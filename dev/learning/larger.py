@@ -275,7 +275,84 @@ def sokoban(rng, n):
             walls -= {*path, behind, further, boxes[box]}
             boxes[box], robot = behind, further
     walls -= {robot, *boxes, *goals}
+    return warehouse(n, cells, walls, robot, boxes, goals)
 
+
+def push(cells, walls, boxes, robot, box, goal):
+    """The cheapest way to push a box to its goal, and the robot's around it, where a cell of wall costs
+    five: the cells of the box, those of the robot, and where the robot ends. None without one."""
+    def toll(cell):
+        return 5 if cell in walls else 1
+
+    def around(cell, side, other):
+        """From one side of a box to another, cell by cell."""
+        ring = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
+        at, to = ring.index(side), ring.index(other)
+        for turn in (1, -1):
+            path, now = [], at
+            while now != to:
+                now = (now + turn) % 8
+                path.append((cell[0] + ring[now][0], cell[1] + ring[now][1]))
+            yield path
+    others = boxes - {box}
+    queue, cost, came = [], {}, {}
+    for side in STEPS.values():
+        start = (box[0] + side[0], box[1] + side[1])
+        path = start in cells and way(cells, walls, boxes, robot, start)
+        if path:
+            cost[box, side] = sum(map(toll, path))
+            came[box, side] = (None, path)
+            heapq.heappush(queue, (cost[box, side], box, side))
+    while queue:
+        far, cell, side = heapq.heappop(queue)
+        if far > cost[cell, side]:
+            continue
+        if cell == goal:
+            track, floor, now = [], set(), (cell, side)
+            while now:
+                track.append(now[0])
+                now, path = came[now]
+                floor |= set(path)
+            return track, floor, (cell[0] + side[0], cell[1] + side[1])
+        steps = [((cell, other), path) for other in STEPS.values() if other != side
+                 for path in around(cell, side, other)]
+        on = (cell[0] - side[0], cell[1] - side[1])
+        steps.append(((on, side), [cell, on]))
+        for new, path in steps:
+            longer = far + sum(map(toll, path))
+            free = all(at in cells and at not in others for at in path)
+            if free and longer < cost.get(new, 10 ** 9):
+                cost[new], came[new] = longer, ((cell, side), path)
+                heapq.heappush(queue, (longer, *new))
+    return None
+
+
+def far(rng, n):
+    """A grid of n x n with random walls; each box is pushed to a goal anywhere, one after the other, and
+    what is on the way becomes floor."""
+    inside = [(r, c) for r in range(2, n) for c in range(2, n)]
+    cells, walls = set(inside), {cell for cell in inside if rng.random() < 0.45}
+    # Neither begins nor ends at the edge, where most boxes could not be pushed on.
+    middle = [(r, c) for r in range(3, n - 1) for c in range(3, n - 1)]
+    count = max(1, (n - 4) // 2)
+    start, *drawn = rng.sample(middle, 2 * count + 1)
+    robot, boxes, goals = start, [], []
+    waiting = drawn[:count]
+    for index, goal in enumerate(drawn[count:]):
+        found = push(cells, walls, set(goals) | set(waiting), robot, waiting[0], goal)
+        box = waiting.pop(0)
+        if found is None:
+            continue
+        track, floor, robot = found
+        walls -= {*track, *floor}
+        boxes.append(box)
+        goals.append(goal)
+    walls -= {start, *drawn}
+    return warehouse(n, cells, walls, start, boxes, goals)
+
+
+def warehouse(n, cells, walls, robot, boxes, goals):
+    """Objects, facts and goal of a grid with boxes."""
     def place(cell):
         return f"loc_{cell[0]}_{cell[1]}"
     everywhere = [(r, c) for r in range(1, n + 1) for c in range(1, n + 1)]
@@ -286,7 +363,7 @@ def sokoban(rng, n):
     init += [f"adjacent {place(a)} {place((a[0] + dr, a[1] + dc))} {name}" for a in sorted(floor)
              for name, (dr, dc) in STEPS.items() if (a[0] + dr, a[1] + dc) in floor]
     goal = [f"at box{i + 1} {place(cell)}" for i, cell in enumerate(goals)]
-    return [("location", [place(c) for c in everywhere]), ("box", names("box", count))], init, goal
+    return [("location", [place(c) for c in everywhere]), ("box", names("box", len(boxes)))], init, goal
 
 
 # Domain: its generator, and the least and the largest size.
@@ -299,6 +376,7 @@ DOMAINS = {
     "rovers": (rovers, 5, 30),
     "satellite": (satellite, 12, 98),
     "sokoban": (sokoban, 14, 90),
+    "sokoban-far": (far, 14, 90),
     "spanner": (spanner, 15, 500),
     "transport": (transport, 8, 50),
 }
@@ -313,8 +391,9 @@ def main():
     for domain, (make, least, largest) in DOMAINS.items():
         folder = options.out / domain
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(options.track / domain / "domain.pddl", folder)
-        header = (options.track / domain / "domain.pddl").read_text()
+        source = options.track / domain.split("-")[0] / "domain.pddl"
+        shutil.copy(source, folder)
+        header = source.read_text()
         own = header.split("(domain", 1)[1].split(")")[0].strip()
         for index in range(options.problems):
             rng = random.Random(f"{domain} {index}")
