@@ -160,8 +160,9 @@ const DESCENT_PATIENCE: u64 = 300_000_000;
 /// The part of their part that they have otherwise.
 const DESCENT_WAITS: f64 = 0.25;
 
-/// The part of its part that the serial worker has when it does not get on.
+/// The part of its part that the serial worker has when it does not get on, and if it once came near.
 const SERIAL_WAITS: f64 = 0.25;
+const SERIAL_IS_NEAR: f64 = 0.5;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Worker {
@@ -544,6 +545,7 @@ impl<'a> Deferred<'a> {
         };
         let serial = match &self.serial {
             Some(serial) if serial.gets_on() => self.config.serial,
+            Some(serial) if serial.came_near() => self.config.serial * SERIAL_IS_NEAR,
             Some(_) => self.config.serial * SERIAL_WAITS,
             None => 0.0,
         };

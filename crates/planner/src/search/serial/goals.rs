@@ -16,6 +16,14 @@ pub(super) struct Goal {
     pub(super) distance: Vec<u32>,
 }
 
+/// A step of a goal's variable: from one value, or from any, to another.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    pub(super) action: ActionId,
+    from: Option<u32>,
+    to: u32,
+}
+
 /// A goal whose variable an action changes.
 #[derive(Clone, Copy)]
 pub(super) struct Touch {
@@ -31,6 +39,10 @@ pub(super) struct Goals {
     pub(super) touched: Csr<Touch>,
     /// By goal: the actions that change its variable and do not reach it.
     pub(super) undoing: Csr<ActionId>,
+    /// By goal: the actions that change its variable and that of no other goal.
+    pub(super) own: Csr<Step>,
+    /// By proposition: the actions that need it and change no goal's variable.
+    pub(super) free: Csr<ActionId>,
     /// By proposition: the actions that make it true.
     pub(super) achieving: Csr<ActionId>,
 }
@@ -43,8 +55,7 @@ impl Goals {
             goal_of[encoding.place(goal).0] = Some(index);
         }
         let mut touched = Csr::default();
-        // By goal: value before, where the action says which, and value after.
-        let mut steps: Vec<Vec<(Option<u32>, u32)>> = vec![Vec::new(); task.goal().len()];
+        let mut steps: Vec<Vec<Step>> = vec![Vec::new(); task.goal().len()];
         let mut row: Vec<Touch> = Vec::new();
         for action in task.actions() {
             row.clear();
@@ -62,7 +73,11 @@ impl Goals {
                 let goal = task.goal()[index];
                 let mut before = task.pre(action).iter().map(|&prop| encoding.place(prop));
                 let before = before.find(|before| before.0 == variable);
-                steps[index].push((before.map(|(_, value)| value), value));
+                steps[index].push(Step {
+                    action,
+                    from: before.map(|(_, value)| value),
+                    to: value,
+                });
                 row.push(Touch {
                     goal: index as u32,
                     reaches: encoding.place(goal) == (variable, value),
@@ -70,7 +85,7 @@ impl Goals {
             }
             touched.push_row(row.iter().copied());
         }
-        let all = steps.into_iter().zip(task.goal()).map(|(steps, &prop)| {
+        let all = steps.iter().zip(task.goal()).map(|(steps, &prop)| {
             let (variable, value) = encoding.place(prop);
             let values = encoding.variables()[variable].mask as usize + 1;
             Goal {
@@ -80,6 +95,19 @@ impl Goals {
             }
         });
         let all: Vec<Goal> = all.collect();
+        let mut own = Csr::default();
+        for steps in &steps {
+            let alone = |step: &&Step| touched.row(step.action.index()).len() == 1;
+            own.push_row(steps.iter().filter(alone).copied());
+        }
+        let free = Csr::from_pairs(task.propositions().len(), ActionId(0), || {
+            let touched = &touched;
+            let free = { task.actions() }.filter(|action| touched.row(action.index()).is_empty());
+            free.flat_map(|action| {
+                let pre = task.pre(action).iter();
+                pre.map(move |prop| (prop.index(), action))
+            })
+        });
         let undoing = Csr::from_pairs(all.len(), ActionId(0), || {
             let touched = &touched;
             task.actions().flat_map(move |action| {
@@ -98,8 +126,21 @@ impl Goals {
             all,
             touched,
             undoing,
+            own,
+            free,
             achieving,
         }
+    }
+
+    /// By value of a goal's variable: how many of these steps of it lead to the goal.
+    pub(super) fn distances_by<'a>(
+        &self,
+        goal: usize,
+        task: &Task,
+        steps: impl IntoIterator<Item = &'a Step>,
+    ) -> Vec<u32> {
+        let (_, value) = task.encoding().place(self.all[goal].prop);
+        distances(value, self.all[goal].distance.len(), steps)
     }
 
     pub(super) fn holds(&self, goal: usize, task: &Task, state: &[u32]) -> bool {
@@ -113,7 +154,9 @@ impl Goals {
 }
 
 /// Steps from each value of a variable to one of them.
-fn distances(to: u32, values: usize, mut steps: Vec<(Option<u32>, u32)>) -> Vec<u32> {
+fn distances<'a>(to: u32, values: usize, steps: impl IntoIterator<Item = &'a Step>) -> Vec<u32> {
+    let steps = steps.into_iter().map(|step| (step.from, step.to));
+    let mut steps: Vec<(Option<u32>, u32)> = steps.collect();
     steps.sort_unstable();
     steps.dedup();
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); values];

@@ -18,6 +18,10 @@
 //!
 //! (Serialised iterated width of Lipovetzky and Geffner, with goals that are kept, ways that are
 //! checked, and distances of one variable.)
+//!
+//! A check looks at a relaxed plan, so it may be wrong: a goal that could be reached at first cannot be any
+//! more. Before an attempt is given up it goes back for such a goal, to the latest place from which it
+//! can still be reached, and goes on from there.
 
 use std::cmp::Reverse;
 
@@ -27,10 +31,12 @@ use crate::random::Random;
 use crate::successors::SuccessorGenerator;
 use crate::task::{ActionId, Task};
 use crate::watch::{Pace, Stop};
-use goals::Goals;
-use reach::{Reach, Relaxed};
+use attempt::{Attempt, Mending};
+use goals::{Goal, Goals};
+use reach::Reach;
 use ways::{Request, Ways};
 
+mod attempt;
 mod goals;
 mod reach;
 mod ways;
@@ -46,56 +52,26 @@ const PATIENCE: u64 = 100_000_000;
 /// Passes over the open goals.
 const PASSES: usize = 2;
 
+/// How often an attempt goes back for the same goal.
+const MENDINGS: u8 = 2;
+
 /// Bytes of an action in the tables: goals it touches, and in which order; what it undoes; conditions;
 /// what it makes true.
-const BYTES_AN_ACTION: usize = 32;
+const BYTES_AN_ACTION: usize = 56;
+
+/// What looking for a way takes.
+struct Tools<'t, 'p> {
+    task: &'t Task,
+    generator: &'t SuccessorGenerator,
+    enabled: &'t mut Enabled,
+    most_states: usize,
+    pace: &'t mut Pace<'p>,
+}
 
 /// What a turn came to.
 pub(super) enum SerialTurn {
     Plan(Vec<ActionId>),
     GoOn,
-}
-
-/// An attempt to reach one goal after another.
-struct Attempt {
-    state: Vec<u32>,
-    plan: Vec<ActionId>,
-    kept: Vec<bool>,
-    /// By action: how many of the goals that are kept it would undo.
-    undoes: Vec<u16>,
-    /// By goal: how it was last seen that it can be reached.
-    relaxed: Vec<Relaxed>,
-    /// The open goals in the order in which they are tried, and where this stands.
-    order: Vec<usize>,
-    at: usize,
-    pass: usize,
-    /// By goal: how often no way to it was found or taken.
-    in_vain: Vec<u32>,
-    /// By goal: by how much its distance counts for more.
-    noise: Vec<f64>,
-    /// Work that looking for one way may take, and whether one was given up for that since this was
-    /// raised.
-    most_work: u64,
-    is_cut_short: bool,
-    /// All work when it began, and when it reached a goal last.
-    begun_work: u64,
-    reached_work: u64,
-}
-
-impl Attempt {
-    fn keep(&mut self, goal: usize, kept: bool, goals: &Goals) {
-        if std::mem::replace(&mut self.kept[goal], kept) == kept {
-            return;
-        }
-        for action in goals.undoing.row(goal) {
-            let undoes = &mut self.undoes[action.index()];
-            *undoes = if kept { *undoes + 1 } else { *undoes - 1 };
-        }
-    }
-
-    fn allows(&self, action: ActionId) -> bool {
-        self.undoes[action.index()] == 0
-    }
 }
 
 /// The worker that reaches one goal after another.
@@ -153,6 +129,11 @@ impl Serial {
         work - self.fewest_open_work < PATIENCE.max(work / 4)
     }
 
+    /// Whether all goals but a tenth were reached once.
+    pub(super) fn came_near(&self) -> bool {
+        self.fewest_open * 10 <= self.goals.all.len()
+    }
+
     /// All its work so far, in rough nanoseconds.
     pub(super) fn work(&self) -> u64 {
         self.work + self.reach.work + self.ways.work
@@ -183,59 +164,157 @@ impl Serial {
             Some(attempt) => attempt,
             None => self.begin(task, enabled),
         };
-        let Some(&goal) = attempt.order.get(attempt.at) else {
-            attempt.at = 0;
-            attempt.pass += 1;
-            if attempt.pass == PASSES && self.goes_on(&attempt) {
-                attempt.pass = 0;
-                attempt.is_cut_short = false;
-                attempt.most_work = (attempt.most_work * 2).min(MOST_WORK);
-            }
-            match attempt.pass < PASSES && !attempt.order.is_empty() {
-                true => self.attempt = Some(attempt),
-                false => self.give_up(&attempt),
-            }
-            return Ok(SerialTurn::GoOn);
+        let mut tools = Tools {
+            task,
+            generator,
+            enabled,
+            most_states,
+            pace,
         };
-        attempt.at += 1;
-        attempt.in_vain[goal] += 1;
-        let prop = self.goals.all[goal].prop;
-        if !self.reach.renew(task, enabled, &mut attempt, goal, prop) {
-            self.attempt = Some(attempt);
-            return Ok(SerialTurn::GoOn);
+        let reached = match (attempt.mending.take(), attempt.order.get(attempt.at)) {
+            (Some(mending), _) => self.mend(&mut tools, &mut attempt, mending)?,
+            (None, Some(&goal)) => {
+                attempt.at += 1;
+                attempt.in_vain[goal] += 1;
+                let moves_others = attempt.pass > 0;
+                let before = attempt.checkpoint();
+                match self.reach(&mut tools, &mut attempt, goal, moves_others)? {
+                    Some(way) => {
+                        attempt.commit(before, way);
+                        true
+                    }
+                    None => false,
+                }
+            }
+            (None, None) => {
+                if self.next_pass(&mut attempt) {
+                    self.attempt = Some(attempt);
+                }
+                return Ok(SerialTurn::GoOn);
+            }
+        };
+        if reached {
+            if task.is_goal(&attempt.state) {
+                return Ok(SerialTurn::Plan(attempt.plan));
+            }
+            self.order(task, &mut attempt);
         }
+        self.attempt = Some(attempt);
+        Ok(SerialTurn::GoOn)
+    }
+
+    /// When no open goal has a way in this pass: the next one, going back for a goal, or looking at greater
+    /// length; `false` if the attempt is over.
+    fn next_pass(&mut self, attempt: &mut Attempt) -> bool {
+        if attempt.order.is_empty() {
+            self.give_up(attempt);
+            return false;
+        }
+        if attempt.pass + 1 < PASSES {
+            attempt.pass += 1;
+            attempt.at = 0;
+            return true;
+        }
+        if attempt.begin_mending(MENDINGS) {
+            return true;
+        }
+        if self.goes_on(attempt) {
+            attempt.look_longer(MOST_WORK);
+            return true;
+        }
+        self.give_up(attempt);
+        false
+    }
+
+    /// Goes to a goal from where the attempt stands, if there is a way that may be taken: this way.
+    fn reach(
+        &mut self,
+        tools: &mut Tools<'_, '_>,
+        attempt: &mut Attempt,
+        goal: usize,
+        moves_others: bool,
+    ) -> Result<Option<Vec<ActionId>>, Stop> {
+        let task = tools.task;
+        let Some(way) = self.way(tools, attempt, goal, moves_others)? else {
+            return Ok(None);
+        };
+        let before = attempt.state.clone();
+        way.iter()
+            .for_each(|&action| task.apply(action, &mut attempt.state));
+        if self.keep_all(task, tools.enabled, attempt, goal) {
+            return Ok(Some(way));
+        }
+        attempt.state = before;
+        Ok(None)
+    }
+
+    /// A way to a goal from where the attempt stands.
+    fn way(
+        &mut self,
+        tools: &mut Tools<'_, '_>,
+        attempt: &mut Attempt,
+        goal: usize,
+        moves_others: bool,
+    ) -> Result<Option<Vec<ActionId>>, Stop> {
+        let task = tools.task;
+        let distance = match moves_others {
+            true => self.renew(task, tools.enabled, attempt, goal),
+            false => self.reach.alone(task, &self.goals, attempt, goal),
+        };
+        let Some(distance) = distance else {
+            return Ok(None);
+        };
         let mut relaxed = attempt.relaxed[goal].facts.clone();
         relaxed.retain(|&fact| !task.encoding().holds(fact, &attempt.state));
         let request = Request {
             task,
             goals: &self.goals,
-            attempt: &attempt,
-            generator,
+            attempt,
+            generator: tools.generator,
             goal,
-            moves_others: attempt.pass > 0,
+            distance: &distance,
+            moves_others,
             relaxed: &relaxed,
-            most_states,
+            most_states: tools.most_states,
             most_work: attempt.most_work,
         };
-        let way = self.ways.find(&request, enabled, pace)?;
+        let way = self.ways.find(&request, tools.enabled, tools.pace)?;
         attempt.is_cut_short |= self.ways.is_cut_short;
-        if let Some(way) = way {
-            let mut end = attempt.state.clone();
-            way.iter().for_each(|&action| task.apply(action, &mut end));
-            let before = std::mem::replace(&mut attempt.state, end);
-            if self.keep_all(task, enabled, &mut attempt, goal) {
-                attempt.plan.extend(way);
-                if task.is_goal(&attempt.state) {
-                    return Ok(SerialTurn::Plan(attempt.plan));
-                }
-                attempt.reached_work = self.work();
-                self.order(task, &mut attempt);
-            } else {
-                attempt.state = before;
+        Ok(way)
+    }
+
+    /// Goes on looking for the latest place from which a goal could still be reached, by halves; whether
+    /// it was reached from there.
+    fn mend(
+        &mut self,
+        tools: &mut Tools<'_, '_>,
+        attempt: &mut Attempt,
+        mending: Mending,
+    ) -> Result<bool, Stop> {
+        let place = mending.next_place();
+        attempt.go_back(place, &self.goals);
+        match self.reach(tools, attempt, mending.goal, false)? {
+            Some(way) if mending.is_latest(place) => {
+                attempt.commit_from(place, way);
+                return Ok(true);
             }
+            way => attempt.come_back(mending, (place, way.is_some()), &self.goals),
         }
-        self.attempt = Some(attempt);
-        Ok(SerialTurn::GoOn)
+        Ok(false)
+    }
+
+    /// Makes the relaxed plan for a goal anew; how many steps of its variable each value is away, none if
+    /// it is out of reach.
+    fn renew(
+        &mut self,
+        task: &Task,
+        enabled: &Enabled,
+        attempt: &mut Attempt,
+        goal: usize,
+    ) -> Option<Vec<u32>> {
+        let Goal { prop, distance, .. } = &self.goals.all[goal];
+        let is_reached = self.reach.renew(task, enabled, attempt, goal, *prop);
+        is_reached.then(|| distance.clone())
     }
 
     /// Keeps the goals that hold; if then another one is out of reach, those of before and one more;
@@ -270,22 +349,8 @@ impl Serial {
         let count = self.goals.all.len();
         // The first attempt goes by distances alone.
         let scale = f64::from(u8::from(self.attempts > 0));
-        let mut attempt = Attempt {
-            state: task.initial_state(),
-            plan: Vec::new(),
-            kept: vec![false; count],
-            undoes: vec![0; task.action_count()],
-            relaxed: vec![Relaxed::default(); count],
-            order: Vec::new(),
-            at: 0,
-            pass: 0,
-            in_vain: vec![0; count],
-            noise: (0..count).map(|_| scale * self.random.unit()).collect(),
-            most_work: self.most_work,
-            is_cut_short: false,
-            begun_work: self.work(),
-            reached_work: self.work(),
-        };
+        let noise = (0..count).map(|_| scale * self.random.unit()).collect();
+        let mut attempt = Attempt::new(task, noise, self.most_work, self.work());
         for goal in 0..count {
             if self.goals.holds(goal, task, &attempt.state) {
                 attempt.keep(goal, true, &self.goals);
@@ -300,16 +365,16 @@ impl Serial {
         attempt
     }
 
-    /// The open goals: those first that earlier attempts have not reached, then those that were not
-    /// tried in vain, then those that are near.
+    /// The open goals: those first that were not tried in vain, and of these those that earlier attempts
+    /// have not reached; then those that are near.
     fn order(&mut self, task: &Task, attempt: &mut Attempt) {
         let open =
             (0..self.goals.all.len()).filter(|&goal| !self.goals.holds(goal, task, &attempt.state));
-        let mut keyed: Vec<((Reverse<u32>, u32), f64, usize)> = open
+        let mut keyed: Vec<((u32, Reverse<u32>), f64, usize)> = open
             .map(|goal| {
                 let distance = self.goals.distance(goal, task, &attempt.state);
                 let distance = f64::from(distance) * (1.0 + attempt.noise[goal]);
-                let turns = (Reverse(self.failed[goal]), attempt.in_vain[goal]);
+                let turns = (attempt.in_vain[goal], Reverse(self.failed[goal]));
                 (turns, distance, goal)
             })
             .collect();
@@ -318,6 +383,10 @@ impl Serial {
         attempt.order.extend(keyed.iter().map(|&(_, _, goal)| goal));
         attempt.at = 0;
         attempt.pass = 0;
+        if keyed.len() < attempt.fewest_open {
+            attempt.fewest_open = keyed.len();
+            attempt.reached_work = self.work();
+        }
         if keyed.len() < self.fewest_open {
             self.fewest_open = keyed.len();
             self.fewest_open_work = self.work();
@@ -345,7 +414,7 @@ impl Serial {
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use crate::test_tasks::task;
+    use crate::test_tasks::{prop_name, task};
 
     /// Runs turns until there is a plan, or so many attempts have ended without.
     fn solve(task: &Task, attempts: usize) -> (Option<Vec<ActionId>>, usize) {
@@ -401,6 +470,66 @@ mod tests {
         );
         let (plan, attempts) = solve(&task, 3);
         assert_eq!((plan.map(|plan| plan.len()), attempts), (Some(3), 0));
+    }
+
+    #[test]
+    fn an_attempt_goes_back_for_a_goal_that_it_has_lost() {
+        // `near` is soonest had for one of two coins, `far` takes both. A relaxed plan pays twice with one.
+        let task = task(
+            "(:predicates (coin ?c) (ready) (half) (near) (far))
+             (:action buy :parameters (?c) :precondition (coin ?c)
+              :effect (and (near) (not (coin ?c))))
+             (:action prepare :parameters () :precondition (not (ready)) :effect (ready))
+             (:action make :parameters () :precondition (ready) :effect (near))
+             (:action pay :parameters (?c) :precondition (coin ?c)
+              :effect (and (half) (not (coin ?c))))
+             (:action pay-off :parameters (?c) :precondition (and (half) (coin ?c))
+              :effect (and (far) (not (coin ?c))))",
+            "(:objects a b) (:init (coin a) (coin b)) (:goal (and (near) (far)))",
+        );
+        let (plan, attempts) = solve(&task, 1);
+        assert_eq!((plan.map(|plan| plan.len()), attempts), (Some(4), 0));
+    }
+
+    #[test]
+    fn that_no_way_is_left_is_said_for_certain() {
+        // A robot pushes along a lane: it is on the wrong side of the box, and the relaxed plan, in which
+        // it is still where it began, does not see that.
+        let task = task(
+            "(:predicates (robot ?c) (box ?x ?c) (free ?c) (next ?c ?d))
+             (:action walk :parameters (?c ?d)
+              :precondition (and (robot ?c) (next ?c ?d) (free ?d))
+              :effect (and (not (robot ?c)) (robot ?d) (free ?c) (not (free ?d))))
+             (:action push :parameters (?x ?c ?d ?e)
+              :precondition (and (robot ?c) (next ?c ?d) (box ?x ?d) (next ?d ?e) (free ?e))
+              :effect (and (not (robot ?c)) (robot ?d) (not (box ?x ?d)) (box ?x ?e) (free ?c)
+                           (not (free ?e))))",
+            "(:objects x y c1 c2 c3 c4 c5 d1 d2 d3)
+             (:init (robot c1) (box x c2) (free c3) (free c4) (free c5)
+                    (next c1 c2) (next c2 c3) (next c3 c4) (next c4 c5)
+                    (next c5 c4) (next c4 c3) (next c3 c2) (next c2 c1)
+                    (box y d2) (free d3) (next d1 d2) (next d2 d3) (free d1) (next c1 d1))
+             (:goal (and (box x c1) (box y d3)))",
+        );
+        let generator = SuccessorGenerator::new(&task);
+        let enabled = Enabled::of(&task, &mut ()).expect("nothing says stop");
+        let mut enabled = enabled.expect("a task without conditional effects");
+        let mut serial = Serial::of(&task, 1).expect("several goals");
+        let mut watch = ();
+        let mut pace = Pace::building(&mut watch, "ways").expect("nothing says stop");
+        let mut tools = Tools {
+            task: &task,
+            generator: &generator,
+            enabled: &mut enabled,
+            most_states: usize::MAX,
+            pace: &mut pace,
+        };
+        let mut attempt = serial.begin(&task, tools.enabled);
+        let to_c1 = "box x c1";
+        let goal = (0..2).find(|&goal| prop_name(&task, serial.goals.all[goal].prop) == to_c1);
+        let way = serial.way(&mut tools, &mut attempt, goal.expect("a goal"), false);
+        assert_eq!(way, Ok(None));
+        assert!(serial.ways.is_certain());
     }
 
     #[test]

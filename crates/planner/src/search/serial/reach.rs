@@ -1,7 +1,7 @@
 //! Which goals can still be reached, with nothing deleted and no goal undone that is kept.
 
 use super::Attempt;
-use super::goals::Goals;
+use super::goals::{Goals, Step};
 use crate::search::enabled::Enabled;
 use crate::task::{ActionId, PropId, Task};
 
@@ -10,6 +10,9 @@ const CONDITION_WORK: u64 = 2;
 
 /// What holds to begin with is reached by no action.
 pub(super) const NO_ACTION: ActionId = ActionId(u32::MAX);
+
+/// The first of a list leads nowhere.
+const NO_LINK: u32 = u32::MAX;
 
 /// A relaxed plan: what it does, and what it needs to begin with.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +41,10 @@ pub(super) struct Reach {
     listed: Vec<u32>,
     plan: u32,
     queue: Vec<PropId>,
+    /// By proposition: the last exploration of a goal alone in which one of its own actions needs it,
+    /// and the last of these; each leads to the one before.
+    needing: Vec<(u32, u32)>,
+    links: Vec<(ActionId, u32)>,
     pub(super) work: u64,
 }
 
@@ -58,6 +65,8 @@ impl Reach {
             listed: vec![0; propositions],
             plan: 0,
             queue: Vec::new(),
+            needing: vec![(0, NO_LINK); propositions],
+            links: Vec::new(),
             work: 0,
         }
     }
@@ -118,6 +127,65 @@ impl Reach {
         is_reached
     }
 
+    /// Makes the relaxed plan for a goal anew, from where the attempt stands and without a change of any
+    /// other goal's variable. How many steps of the goal's own variable each of its values is away then,
+    /// none if the goal is out of reach.
+    pub(super) fn alone(
+        &mut self,
+        task: &Task,
+        goals: &Goals,
+        attempt: &mut Attempt,
+        goal: usize,
+    ) -> Option<Vec<u32>> {
+        self.begin(task, attempt);
+        let own = goals.own.row(goal);
+        self.links.clear();
+        for step in own {
+            for prop in task.pre(step.action) {
+                let (last, first) = &mut self.needing[prop.index()];
+                if std::mem::replace(last, self.exploration) != self.exploration {
+                    *first = NO_LINK;
+                }
+                self.links.push((step.action, *first));
+                *first = self.links.len() as u32 - 1;
+            }
+        }
+        let mut looked_at = self.queue.len() + self.links.len() + self.missing.len() / 16;
+        for index in 0..self.free.len() {
+            let action = self.free[index];
+            let touched = goals.touched.row(action.index());
+            if touched.iter().all(|touch| touch.goal as usize == goal) {
+                self.apply(task, attempt, action);
+            }
+        }
+        let mut next = 0;
+        while let Some(&prop) = self.queue.get(next) {
+            next += 1;
+            let (last, mut link) = self.needing[prop.index()];
+            while last == self.exploration && link != NO_LINK {
+                let (action, before) = self.links[link as usize];
+                link = before;
+                self.meet(task, attempt, action);
+            }
+            let free = goals.free.row(prop.index());
+            looked_at += free.len();
+            for &action in free {
+                self.meet(task, attempt, action);
+            }
+        }
+        self.work += looked_at as u64 * CONDITION_WORK;
+        let prop = goals.all[goal].prop;
+        if self.seen[prop.index()] != self.exploration {
+            return None;
+        }
+        self.note(task, attempt, goal, prop);
+        let is_met = |step: &&Step| {
+            let action = step.action;
+            self.missing[action.index()] == 0 && attempt.allows(action)
+        };
+        Some(goals.distances_by(goal, task, own.iter().filter(is_met)))
+    }
+
     /// Notes how a goal was reached last.
     fn note(&mut self, task: &Task, attempt: &mut Attempt, goal: usize, prop: PropId) {
         let mut relaxed = std::mem::take(&mut attempt.relaxed[goal]);
@@ -166,24 +234,18 @@ impl Reach {
         attempt: &Attempt,
         wanted: &[PropId],
     ) -> bool {
-        self.exploration += 1;
         let mut left = 0;
         for prop in wanted {
-            let now = std::mem::replace(&mut self.wanted[prop.index()], self.exploration);
-            left += usize::from(now != self.exploration);
+            let now = std::mem::replace(&mut self.wanted[prop.index()], self.exploration + 1);
+            left += usize::from(now != self.exploration + 1);
         }
-        self.queue.clear();
-        task.encoding().unpack(&attempt.state, &mut self.queue);
-        for prop in &self.queue {
-            self.seen[prop.index()] = self.exploration;
-            self.by[prop.index()] = NO_ACTION;
-            left -= usize::from(self.wanted[prop.index()] == self.exploration);
-        }
+        self.begin(task, attempt);
+        let held =
+            { self.queue.iter() }.filter(|prop| self.wanted[prop.index()] == self.exploration);
+        left -= held.count();
         if left == 0 {
             return true;
         }
-        self.missing.clear();
-        self.missing.extend_from_slice(&self.conditions);
         let mut looked_at = self.free.len() + self.queue.len() + self.missing.len() / 16;
         for index in 0..self.free.len() {
             left -= self.apply(task, attempt, self.free[index]);
@@ -194,15 +256,34 @@ impl Reach {
             next += 1;
             looked_at += needing.len();
             for &action in needing {
-                let missing = &mut self.missing[action.index()];
-                *missing -= 1;
-                if *missing == 0 {
-                    left -= self.apply(task, attempt, action);
-                }
+                left -= self.meet(task, attempt, action);
             }
         }
         self.work += looked_at as u64 * CONDITION_WORK;
         left == 0
+    }
+
+    /// Begins an exploration with what holds where the attempt stands.
+    fn begin(&mut self, task: &Task, attempt: &Attempt) {
+        self.exploration += 1;
+        self.queue.clear();
+        task.encoding().unpack(&attempt.state, &mut self.queue);
+        for prop in &self.queue {
+            self.seen[prop.index()] = self.exploration;
+            self.by[prop.index()] = NO_ACTION;
+        }
+        self.missing.clear();
+        self.missing.extend_from_slice(&self.conditions);
+    }
+
+    /// Meets one more condition of an action; how much it then reaches of what was looked for.
+    fn meet(&mut self, task: &Task, attempt: &Attempt, action: ActionId) -> usize {
+        let missing = &mut self.missing[action.index()];
+        *missing -= 1;
+        match *missing {
+            0 => self.apply(task, attempt, action),
+            _ => 0,
+        }
     }
 
     /// Reaches what an action adds, unless it would undo a goal; how much of it was looked for.
