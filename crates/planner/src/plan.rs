@@ -7,6 +7,7 @@ mod facts;
 mod query;
 mod world;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use homing_pddl::Problem;
@@ -217,6 +218,7 @@ impl Plan {
     pub fn to_actions(&self, task: &Task) -> Option<Vec<ActionId>> {
         let problem = task.problem();
         let chosen = self.chosen(problem).ok()?;
+        let objects = objects_by_name(problem);
         let mut state = task.initial_state();
         let mut actions = Vec::with_capacity(self.steps.len());
         for (index, step) in self.steps.iter().enumerate() {
@@ -224,7 +226,7 @@ impl Plan {
                 Some(chosen) => chosen[index],
                 None => candidates(problem, step).next()?,
             };
-            let arguments = resolve(problem, schema, step, index + 1).ok()?;
+            let arguments = resolve(problem, &objects, schema, step, index + 1).ok()?;
             // Actions stand in the order of their schemas, then of their arguments.
             let key = |index: usize| {
                 let action = ActionId::from_index(index);
@@ -410,7 +412,7 @@ impl World<'_> {
         if number == 1 {
             self.settled(0)?;
         }
-        let arguments = resolve(problem, schema, step, number)?;
+        let arguments = resolve(problem, self.named(), schema, step, number)?;
         let schema = &problem.domain.actions[schema.index()];
         if let Some(condition) = self.violation(&schema.precondition, &arguments) {
             return Err(PlanError::Precondition {
@@ -475,9 +477,17 @@ fn first_candidate(
     })
 }
 
+/// The objects of a problem by their names: a long plan names thousands.
+fn objects_by_name(problem: &Problem) -> HashMap<&str, ObjectId> {
+    let objects = problem.objects.iter().enumerate();
+    let named = objects.map(|(index, object)| (object.name.as_str(), ObjectId::from_index(index)));
+    named.collect()
+}
+
 /// The objects of a step of this action.
 fn resolve(
     problem: &Problem,
+    objects: &HashMap<&str, ObjectId>,
     schema: SchemaId,
     step: &PlanStep,
     number: usize,
@@ -493,15 +503,12 @@ fn resolve(
     }
     let mut arguments = Vec::new();
     for (name, parameter) in step.arguments.iter().zip(&schema.parameters) {
-        let found = problem
-            .objects
-            .iter()
-            .position(|object| object.name == *name);
-        let object = found.ok_or_else(|| PlanError::UnknownObject {
+        let found = objects.get(name.as_str());
+        let object = *found.ok_or_else(|| PlanError::UnknownObject {
             step: number,
             name: name.clone(),
         })?;
-        let declared = &problem.objects[object].types;
+        let declared = &problem.objects[object.index()].types;
         let fits = declared.iter().any(|&declared| {
             parameter
                 .types
@@ -515,7 +522,7 @@ fn resolve(
                 parameter: parameter.name.clone(),
             });
         }
-        arguments.push(ObjectId::from_index(object));
+        arguments.push(object);
     }
     Ok(arguments)
 }

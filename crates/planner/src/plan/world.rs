@@ -4,7 +4,7 @@
 //! ([`Query`]); a `forall` tries the objects of its types one by one; an axiom is looked at again
 //! where a fact is new that it asks for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use homing_pddl::model::{
@@ -14,8 +14,8 @@ use homing_pddl::model::{
 use homing_pddl::{Domain, Problem, ShownFormula};
 
 use super::facts::Facts;
-use super::names;
 use super::query::Query;
+use super::{names, objects_by_name};
 
 /// All axioms.
 enum Axioms {
@@ -38,6 +38,7 @@ struct Derivation {
 #[derive(Clone)]
 pub struct World<'a> {
     problem: &'a Problem,
+    named: Rc<HashMap<&'a str, ObjectId>>,
     /// What is true, derived atoms included.
     facts: Facts,
     axioms: Rc<Axioms>,
@@ -90,6 +91,7 @@ impl<'a> World<'a> {
         let init = problem.init.iter().cloned();
         let mut world = Self {
             problem,
+            named: Rc::new(objects_by_name(problem)),
             facts: Facts::new(init, asks_by_parts(problem), changing(domain)),
             axioms: Rc::new(levels(&domain.axioms)),
             negated: None,
@@ -101,6 +103,10 @@ impl<'a> World<'a> {
 
     pub(super) fn problem(&self) -> &'a Problem {
         self.problem
+    }
+
+    pub(super) fn named(&self) -> &HashMap<&'a str, ObjectId> {
+        &self.named
     }
 
     /// Whether the same is true in another one.

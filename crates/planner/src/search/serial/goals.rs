@@ -20,8 +20,8 @@ pub(super) struct Goal {
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) action: ActionId,
-    from: Option<u32>,
-    to: u32,
+    pub(super) from: Option<u32>,
+    pub(super) to: u32,
 }
 
 /// A goal whose variable an action changes.
@@ -141,6 +141,11 @@ impl Goals {
     ) -> Vec<u32> {
         let (_, value) = task.encoding().place(self.all[goal].prop);
         distances(value, self.all[goal].distance.len(), steps)
+    }
+
+    /// Whether an action changes no goal's variable.
+    pub(super) fn is_free(&self, action: ActionId) -> bool {
+        self.touched.row(action.index()).is_empty()
     }
 
     pub(super) fn holds(&self, goal: usize, task: &Task, state: &[u32]) -> bool {

@@ -8,20 +8,23 @@
 //! a way, the attempt is over; the goals that it left open come first in the next one, in an order that
 //! is drawn anew.
 //!
-//! A way to one goal is looked for by novelty. The goal is a value of a variable: the place of a box.
-//! A table beside says how many steps of that variable alone each value is away. States of fewer such
-//! steps come first; among those the ones that have more of a relaxed plan for the goal behind them. Of
-//! all states that are alike in both only those are looked at that make something true for the first
-//! time: the robot walks to each cell once for each place of the box. So the states are at most as many
-//! as values, steps of the relaxed plan and propositions to multiply. There are two passes over the
-//! open goals: in the first, no variable of another goal may change.
+//! There are two passes over the open goals. In the first, no variable of another goal may change. Most
+//! goals that have no way then are told by a relaxed exploration of what is left
+//! ([`Reach::alone`]), which also says how many steps of the goal's variable each of its values is away
+//! past all that stands around. A way is looked for
+//!
+//! - by novelty ([`Ways`]), which goes straight on where the relaxed plan is right;
+//! - in the first pass, if that takes long, *leg by leg* ([`Legs`]): everything that can be reached without
+//!   a step of the goal's variable is explored at once, and so are all places of a box that a robot can
+//!   push it to. If no way is found there is none, mostly;
+//! - by novelty again, at greater length.
+//!
+//! A check goes by relaxed plans, so it may be wrong: a goal that could be reached at first cannot be any
+//! more. Before an attempt is given up it goes back for such a goal, to the latest place from which it
+//! can still be reached, and goes on from there.
 //!
 //! (Serialised iterated width of Lipovetzky and Geffner, with goals that are kept, ways that are
 //! checked, and distances of one variable.)
-//!
-//! A check looks at a relaxed plan, so it may be wrong: a goal that could be reached at first cannot be any
-//! more. Before an attempt is given up it goes back for such a goal, to the latest place from which it
-//! can still be reached, and goes on from there.
 
 use std::cmp::Reverse;
 
@@ -33,11 +36,13 @@ use crate::task::{ActionId, Task};
 use crate::watch::{Pace, Stop};
 use attempt::{Attempt, Mending};
 use goals::{Goal, Goals};
+use legs::{Found, Legs};
 use reach::Reach;
 use ways::{Request, Ways};
 
 mod attempt;
 mod goals;
+mod legs;
 mod reach;
 mod ways;
 
@@ -45,6 +50,9 @@ mod ways;
 /// again in each further one, up to the most.
 const FIRST_WORK: u64 = 20_000_000;
 const MOST_WORK: u64 = 1_000_000_000;
+
+/// Work of looking for a way by novelty before it is looked for leg by leg, likewise.
+const HASTY_WORK: u64 = 2_000_000;
 
 /// The worker gets on if more goals than ever were reached within so much work, or a quarter of all.
 const PATIENCE: u64 = 100_000_000;
@@ -79,6 +87,7 @@ pub(super) struct Serial {
     goals: Goals,
     reach: Reach,
     ways: Ways,
+    legs: Legs,
     random: Random,
     /// By goal: how many attempts left it open.
     failed: Vec<u32>,
@@ -106,6 +115,7 @@ impl Serial {
         Some(Self {
             reach: Reach::new(task),
             ways: Ways::default(),
+            legs: Legs::new(task, &goals),
             random: Random::new(seed),
             failed: vec![0; goals.all.len()],
             fewest_open: usize::MAX,
@@ -136,13 +146,13 @@ impl Serial {
 
     /// All its work so far, in rough nanoseconds.
     pub(super) fn work(&self) -> u64 {
-        self.work + self.reach.work + self.ways.work
+        self.work + self.reach.work + self.ways.work + self.legs.work
     }
 
     /// States expanded since the last call, and successors generated.
     pub(super) fn take_counts(&mut self) -> (u64, u64) {
         (
-            std::mem::take(&mut self.ways.expanded),
+            std::mem::take(&mut self.ways.expanded) + std::mem::take(&mut self.legs.expanded),
             std::mem::take(&mut self.ways.generated),
         )
     }
@@ -266,7 +276,7 @@ impl Serial {
         };
         let mut relaxed = attempt.relaxed[goal].facts.clone();
         relaxed.retain(|&fact| !task.encoding().holds(fact, &attempt.state));
-        let request = Request {
+        let mut request = Request {
             task,
             goals: &self.goals,
             attempt,
@@ -278,6 +288,20 @@ impl Serial {
             most_states: tools.most_states,
             most_work: attempt.most_work,
         };
+        if !moves_others {
+            // Where the relaxed plan is right, novelty goes straight on.
+            request.most_work = HASTY_WORK.min(attempt.most_work);
+            let way = self.ways.find(&request, tools.enabled, tools.pace)?;
+            if way.is_some() || !self.ways.is_cut_short {
+                return Ok(way);
+            }
+            request.most_work = attempt.most_work;
+            match self.legs.find(&request, tools.pace)? {
+                Found::Way(way) => return Ok(Some(way)),
+                Found::NoWay => return Ok(None),
+                Found::Unknown => {}
+            }
+        }
         let way = self.ways.find(&request, tools.enabled, tools.pace)?;
         attempt.is_cut_short |= self.ways.is_cut_short;
         Ok(way)
@@ -492,24 +516,27 @@ mod tests {
     }
 
     #[test]
-    fn that_no_way_is_left_is_said_for_certain() {
-        // A robot pushes along a lane: it is on the wrong side of the box, and the relaxed plan, in which
-        // it is still where it began, does not see that.
+    fn legs_are_found_and_that_none_is_left_is_certain() {
+        // A robot pushes along a lane: it is on the wrong side of the box `x`, which the relaxed plan, in
+        // which it is still where it began, does not see. To `y` it walks, and pushes.
         let task = task(
-            "(:predicates (robot ?c) (box ?x ?c) (free ?c) (next ?c ?d))
+            "(:predicates (robot ?c) (box ?x ?c) (free ?c) (next ?c ?d) (line ?c ?d ?e))
              (:action walk :parameters (?c ?d)
               :precondition (and (robot ?c) (next ?c ?d) (free ?d))
               :effect (and (not (robot ?c)) (robot ?d) (free ?c) (not (free ?d))))
              (:action push :parameters (?x ?c ?d ?e)
-              :precondition (and (robot ?c) (next ?c ?d) (box ?x ?d) (next ?d ?e) (free ?e))
+              :precondition (and (robot ?c) (line ?c ?d ?e) (box ?x ?d) (free ?e))
               :effect (and (not (robot ?c)) (robot ?d) (not (box ?x ?d)) (box ?x ?e) (free ?c)
                            (not (free ?e))))",
-            "(:objects x y c1 c2 c3 c4 c5 d1 d2 d3)
+            "(:objects x y c1 c2 c3 c4 c5 d1 d2 d3 d4)
              (:init (robot c1) (box x c2) (free c3) (free c4) (free c5)
                     (next c1 c2) (next c2 c3) (next c3 c4) (next c4 c5)
                     (next c5 c4) (next c4 c3) (next c3 c2) (next c2 c1)
-                    (box y d2) (free d3) (next d1 d2) (next d2 d3) (free d1) (next c1 d1))
-             (:goal (and (box x c1) (box y d3)))",
+                    (line c1 c2 c3) (line c2 c3 c4) (line c3 c4 c5)
+                    (line c5 c4 c3) (line c4 c3 c2) (line c3 c2 c1)
+                    (box y d2) (free d1) (free d3) (free d4) (next c1 d1)
+                    (line d1 d2 d3) (line d2 d3 d4))
+             (:goal (and (box x c1) (box y d4)))",
         );
         let generator = SuccessorGenerator::new(&task);
         let enabled = Enabled::of(&task, &mut ()).expect("nothing says stop");
@@ -517,19 +544,35 @@ mod tests {
         let mut serial = Serial::of(&task, 1).expect("several goals");
         let mut watch = ();
         let mut pace = Pace::building(&mut watch, "ways").expect("nothing says stop");
-        let mut tools = Tools {
-            task: &task,
-            generator: &generator,
-            enabled: &mut enabled,
-            most_states: usize::MAX,
-            pace: &mut pace,
-        };
-        let mut attempt = serial.begin(&task, tools.enabled);
-        let to_c1 = "box x c1";
-        let goal = (0..2).find(|&goal| prop_name(&task, serial.goals.all[goal].prop) == to_c1);
-        let way = serial.way(&mut tools, &mut attempt, goal.expect("a goal"), false);
-        assert_eq!(way, Ok(None));
-        assert!(serial.ways.is_certain());
+        let mut attempt = serial.begin(&task, &enabled);
+        for (name, steps) in [("box x c1", None), ("box y d4", Some(3))] {
+            let prop = |goal: usize| serial.goals.all[goal].prop;
+            let goal = (0..2).find(|&goal| prop_name(&task, prop(goal)) == name);
+            let goal = goal.expect("it is a goal");
+            let distance = serial.reach.alone(&task, &serial.goals, &mut attempt, goal);
+            let request = Request {
+                task: &task,
+                goals: &serial.goals,
+                attempt: &attempt,
+                generator: &generator,
+                goal,
+                distance: &distance.expect("reached with nothing deleted"),
+                moves_others: false,
+                relaxed: &[],
+                most_states: usize::MAX,
+                most_work: u64::MAX / 2,
+            };
+            let found = serial.legs.find(&request, &mut pace);
+            let length = match found.expect("nothing says stop") {
+                Found::Way(way) => Some(way.len()),
+                Found::NoWay => None,
+                Found::Unknown => panic!("{name} is not unknown"),
+            };
+            assert_eq!(length, steps, "{name}");
+            let way = serial.ways.find(&request, &mut enabled, &mut pace);
+            let length = way.expect("nothing says stop").map(|way| way.len());
+            assert_eq!(length, steps, "{name}");
+        }
     }
 
     #[test]

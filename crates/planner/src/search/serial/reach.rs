@@ -11,6 +11,9 @@ const CONDITION_WORK: u64 = 2;
 /// What holds to begin with is reached by no action.
 pub(super) const NO_ACTION: ActionId = ActionId(u32::MAX);
 
+/// Of so many goals without a relaxed plan each is looked at alone.
+const FEW: usize = 16;
+
 /// The first of a list leads nowhere.
 const NO_LINK: u32 = u32::MAX;
 
@@ -83,24 +86,35 @@ impl Reach {
         let open = (0..goals.all.len()).filter(|&goal| !goals.holds(goal, task, &attempt.state));
         let open: Vec<usize> = open.collect();
         let mut without: Vec<usize> = Vec::new();
-        let mut wanted: Vec<PropId> = Vec::new();
+        let mut lost: Vec<PropId> = Vec::new();
         for &goal in &open {
             let Relaxed { actions, needs, .. } = &attempt.relaxed[goal];
             self.work += (actions.len() + needs.len()) as u64 * CONDITION_WORK;
             if actions.is_empty() || !actions.iter().all(|&action| attempt.allows(action)) {
                 without.push(goal);
-                wanted.push(goals.all[goal].prop);
             } else {
-                let lost = needs.iter().copied();
-                wanted.extend(lost.filter(|&prop| !task.encoding().holds(prop, &attempt.state)));
+                let needs = needs.iter().copied();
+                lost.extend(needs.filter(|&prop| !task.encoding().holds(prop, &attempt.state)));
             }
         }
-        if !self.explore(task, enabled, attempt, &wanted) {
+        if without.len() <= FEW {
+            // A relaxed plan that moves nothing else holds longer.
+            without.retain(|&goal| !self.explore_alone(task, goals, attempt, goal));
+        }
+        // What was lost is mostly near: the truck is elsewhere, the robot on another side of the box.
+        let free = |prop: PropId| goals.free.row(prop.index());
+        if without.is_empty() && self.explore(task, free, attempt, &lost) {
+            return true;
+        }
+        let mut wanted = lost;
+        wanted.extend(without.iter().map(|&goal| goals.all[goal].prop));
+        let all = |prop| enabled.needing(prop);
+        if !self.explore(task, all, attempt, &wanted) {
             // Some may be reached in another way.
             without = open;
-            let all = without.iter().map(|&goal| goals.all[goal].prop);
-            let all: Vec<PropId> = all.collect();
-            if !self.explore(task, enabled, attempt, &all) {
+            wanted.clear();
+            wanted.extend(without.iter().map(|&goal| goals.all[goal].prop));
+            if !self.explore(task, all, attempt, &wanted) {
                 return false;
             }
         }
@@ -120,7 +134,8 @@ impl Reach {
         goal: usize,
         prop: PropId,
     ) -> bool {
-        let is_reached = self.explore(task, enabled, attempt, &[prop]);
+        let all = |prop| enabled.needing(prop);
+        let is_reached = self.explore(task, all, attempt, &[prop]);
         if is_reached {
             self.note(task, attempt, goal, prop);
         }
@@ -137,6 +152,26 @@ impl Reach {
         attempt: &mut Attempt,
         goal: usize,
     ) -> Option<Vec<u32>> {
+        if !self.explore_alone(task, goals, attempt, goal) {
+            return None;
+        }
+        let is_met = |step: &&Step| {
+            let action = step.action;
+            self.missing[action.index()] == 0 && attempt.allows(action)
+        };
+        let steps = goals.own.row(goal).iter().filter(is_met);
+        Some(goals.distances_by(goal, task, steps))
+    }
+
+    /// Makes the relaxed plan for a goal anew without a change of any other goal's variable; `false` if the
+    /// goal is out of reach. All that can be reached so is explored.
+    fn explore_alone(
+        &mut self,
+        task: &Task,
+        goals: &Goals,
+        attempt: &mut Attempt,
+        goal: usize,
+    ) -> bool {
         self.begin(task, attempt);
         let own = goals.own.row(goal);
         self.links.clear();
@@ -175,15 +210,11 @@ impl Reach {
         }
         self.work += looked_at as u64 * CONDITION_WORK;
         let prop = goals.all[goal].prop;
-        if self.seen[prop.index()] != self.exploration {
-            return None;
+        let is_reached = self.seen[prop.index()] == self.exploration;
+        if is_reached {
+            self.note(task, attempt, goal, prop);
         }
-        self.note(task, attempt, goal, prop);
-        let is_met = |step: &&Step| {
-            let action = step.action;
-            self.missing[action.index()] == 0 && attempt.allows(action)
-        };
-        Some(goals.distances_by(goal, task, own.iter().filter(is_met)))
+        is_reached
     }
 
     /// Notes how a goal was reached last.
@@ -226,11 +257,11 @@ impl Reach {
         }
     }
 
-    /// Goes on until all of these are reached.
-    fn explore(
+    /// Goes on until all of these are reached, by actions that are listed under what they need.
+    fn explore<'a>(
         &mut self,
         task: &Task,
-        enabled: &Enabled,
+        needing: impl Fn(PropId) -> &'a [ActionId],
         attempt: &Attempt,
         wanted: &[PropId],
     ) -> bool {
@@ -252,7 +283,7 @@ impl Reach {
         }
         let mut next = 0;
         while left > 0 && next < self.queue.len() {
-            let needing = enabled.needing(self.queue[next]);
+            let needing = needing(self.queue[next]);
             next += 1;
             looked_at += needing.len();
             for &action in needing {

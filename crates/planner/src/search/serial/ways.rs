@@ -1,7 +1,13 @@
 //! A way to one goal, by novelty.
+//!
+//! The goal is a value of a variable: the place of a box. States of fewer steps of that variable to the
+//! goal come first; among those the ones that have more of a relaxed plan for the goal behind them. Of
+//! all states that are alike in both only those are looked at that make something true for the first
+//! time: the robot walks to each cell once for each place of the box. So the states are at most as many
+//! as values, steps of the relaxed plan and propositions to multiply.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap};
 
 use super::Attempt;
 use super::goals::{FAR, Goals};
@@ -23,9 +29,6 @@ const CANDIDATES: usize = 4;
 /// Successors by which the relaxed plan gets on are looked at first if they are found among one in so
 /// many of the actions that all successors are found among.
 const FEWER: usize = 4;
-
-/// Work of looking for a way as long as none is in doubt, in rough nanoseconds.
-const HASTY_WORK: u64 = 2_000_000;
 
 /// Steps of some ten nanoseconds of storing a state.
 const STEPS_A_STATE: usize = 25;
@@ -49,7 +52,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// The goal's variable.
-    fn variable(&self) -> Variable {
+    pub(super) fn variable(&self) -> Variable {
         self.task.encoding().variables()[self.goals.all[self.goal].variable]
     }
 
@@ -117,47 +120,6 @@ struct Here {
     reached: u32,
 }
 
-/// Which states are alike, so that only what is new among them counts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Alike {
-    /// Those with the same value of the goal's variable.
-    Value,
-    /// Those that have as much of the relaxed plan behind them, too.
-    ValueAndRest,
-}
-
-/// States that were met, as long as none was left out for want of something new.
-#[derive(Default)]
-struct Met {
-    /// Of all successors that were looked at.
-    all: HashSet<u64>,
-    /// By number of a stored state.
-    stored: Vec<u64>,
-}
-
-impl Met {
-    /// A number for a proposition; that of a state is what it has changed since the first, all together.
-    fn number(prop: PropId) -> u64 {
-        let mut bits = (u64::from(prop.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    /// That of the state a step leads to.
-    fn after(&self, task: &Task, state: &[u32], id: u32, step: ActionId, added: &[PropId]) -> u64 {
-        let add = task.add(step);
-        let del = task.del(step).iter();
-        let lost = del.filter(|prop| {
-            task.encoding().holds(**prop, state) && add.binary_search(prop).is_err()
-        });
-        let changed = added.iter().chain(lost);
-        changed.fold(self.stored[id as usize], |all, prop| {
-            all ^ Self::number(*prop)
-        })
-    }
-}
-
 /// What looking at successors came to.
 enum Looked {
     /// This one reaches the goal.
@@ -175,11 +137,8 @@ pub(super) struct Ways {
     steps: Vec<(u32, ActionId)>,
     queue: BinaryHeap<Entry>,
     arrivals: u32,
-    /// By value, and by how much of the relaxed plan was reached where that counts: what was made true
-    /// there.
+    /// By value and by how much of the relaxed plan was reached: what was made true there.
     seen: HashMap<(u32, u32), Seen>,
-    /// None where something was left out.
-    met: Option<Met>,
     /// By proposition: where the relaxed plan has it.
     place: HashMap<PropId, usize>,
     /// By variable: whether the goal or the relaxed plan sets it.
@@ -198,44 +157,9 @@ pub(super) struct Ways {
 
 impl Ways {
     /// A way from where the attempt stands, if one is found.
-    ///
-    /// Of states with the same value and the same rest of the relaxed plan there are many, so that it
-    /// takes long to look at all that is new among them; but it goes straight on where the relaxed plan
-    /// is right. Where it is not, and no other goal's variable may change, states with the same value
-    /// are looked at first: with one thing to push, these are often all there are.
     pub(super) fn find(
         &mut self,
         request: &Request<'_>,
-        enabled: &mut Enabled,
-        pace: &mut Pace<'_>,
-    ) -> Result<Option<Vec<ActionId>>, Stop> {
-        let mut most_work = request.most_work;
-        if !request.moves_others {
-            let hasty = HASTY_WORK.min(most_work);
-            let thorough = most_work / 2;
-            for (alike, work) in [(Alike::ValueAndRest, hasty), (Alike::Value, thorough)] {
-                let before = self.work;
-                let way = self.find_among(request, alike, work, enabled, pace)?;
-                most_work = most_work.saturating_sub(self.work - before);
-                if way.is_some() || self.is_certain() {
-                    return Ok(way);
-                }
-            }
-        }
-        self.find_among(request, Alike::ValueAndRest, most_work, enabled, pace)
-    }
-
-    /// Whether all states that can be reached were looked at.
-    pub(super) fn is_certain(&self) -> bool {
-        !self.is_cut_short && self.met.is_some()
-    }
-
-    /// A way from where the attempt stands, if one is found with so much work.
-    fn find_among(
-        &mut self,
-        request: &Request<'_>,
-        alike: Alike,
-        most_work: u64,
         enabled: &mut Enabled,
         pace: &mut Pace<'_>,
     ) -> Result<Option<Vec<ActionId>>, Stop> {
@@ -256,9 +180,8 @@ impl Ways {
         }
         self.arrivals = 0;
         self.is_cut_short = false;
-        self.met = (alike == Alike::Value).then(Met::default);
         let propositions = task.propositions().len();
-        let most_work = self.work + most_work;
+        let most_work = self.work + request.most_work;
         let mut next = Some((u32::MAX, NO_ACTION));
         while let Some((number, step)) = next {
             let bytes = self.states.len() * 4 + self.seen.len() * propositions / 8;
@@ -269,12 +192,10 @@ impl Ways {
                 self.is_cut_short = true;
                 return Ok(None);
             }
-            let (id, mut is_level) = match step {
+            let (id, is_level) = match step {
                 OTHERS => (number, self.load(request, enabled, number)),
                 step => self.add(request, enabled, number, step),
             };
-            // What could be done before the step leads to other states now.
-            is_level &= self.met.is_none();
             let (state, behind) = self.words.split_at(words);
             let here = Here {
                 id,
@@ -292,7 +213,7 @@ impl Ways {
                     request.distance[here.value as usize],
                     request.relaxed.len() as u32 - here.reached,
                 );
-                match self.look(request, alike, here) {
+                match self.look(request, here) {
                     Looked::Goal(action) => return Ok(Some(self.path(id, action))),
                     Looked::Best(Some(best)) if best < own => {
                         let (distance, left) = own;
@@ -322,7 +243,7 @@ impl Ways {
             }
             self.work += STORE_WORK;
             pace.work(STEPS_A_STATE + self.applicable.len())?;
-            if let Looked::Goal(action) = self.look(request, alike, here) {
+            if let Looked::Goal(action) = self.look(request, here) {
                 return Ok(Some(self.path(id, action)));
             }
             self.expanded += 1;
@@ -379,18 +300,6 @@ impl Ways {
             }
         }
         self.states.extend_from_slice(&self.words);
-        if let Some(met) = &mut self.met {
-            let number = match step {
-                NO_ACTION => 0,
-                step => {
-                    let first = parent as usize * (words + more);
-                    let before = &self.states[first..first + words];
-                    met.after(request.task, before, parent, step, enabled.added())
-                }
-            };
-            met.stored.push(number);
-            met.all.insert(number);
-        }
         (id, is_level)
     }
 
@@ -436,18 +345,14 @@ impl Ways {
     }
 
     /// Queues those of the successors listed last that make something true for the first time.
-    fn look(&mut self, request: &Request<'_>, alike: Alike, here: Here) -> Looked {
+    fn look(&mut self, request: &Request<'_>, here: Here) -> Looked {
         self.generated += self.applicable.len() as u64;
         self.work += self.applicable.len() as u64 * QUEUE_WORK;
         let (task, encoding) = (request.task, request.task.encoding());
         let propositions = task.propositions().len();
         let Here { id, value, reached } = here;
-        let key = |value, reached| match alike {
-            Alike::Value => (value, 0),
-            Alike::ValueAndRest => (value, reached),
-        };
         // Most steps stay beside what was seen here.
-        let mut seen_here = seen_at(&mut self.seen, key(value, reached), propositions).take();
+        let mut seen_here = seen_at(&mut self.seen, (value, reached), propositions).take();
         let mut best = None;
         for index in 0..self.applicable.len() {
             let action = self.applicable[index];
@@ -476,9 +381,9 @@ impl Ways {
                     then += u32::from(behind[place / 32] >> (place % 32) & 1 == 0);
                 }
             }
-            let seen = match key(to, then) == key(value, reached) {
+            let seen = match (to, then) == (value, reached) {
                 true => &mut seen_here,
-                false => seen_at(&mut self.seen, key(to, then), propositions),
+                false => seen_at(&mut self.seen, (to, then), propositions),
             };
             let seen = seen.as_mut().expect("only this table is taken");
             let mut is_new = false;
@@ -486,13 +391,6 @@ impl Ways {
                 let (word, bit) = (prop.index() / 64, 1 << (prop.index() % 64));
                 is_new |= seen[word] & bit == 0;
                 seen[word] |= bit;
-            }
-            if let Some(met) = &mut self.met {
-                let number = met.after(task, state, id, action, &self.props);
-                let is_other = met.all.insert(number);
-                if is_other && !is_new {
-                    self.met = None;
-                }
             }
             if is_new {
                 let left = request.relaxed.len() as u32 - then;
@@ -502,7 +400,7 @@ impl Ways {
                 best = Some(best.map_or(this, |best: (u32, u32)| best.min(this)));
             }
         }
-        *seen_at(&mut self.seen, key(value, reached), propositions) = seen_here;
+        *seen_at(&mut self.seen, (value, reached), propositions) = seen_here;
         Looked::Best(best)
     }
 
