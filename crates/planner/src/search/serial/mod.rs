@@ -67,6 +67,9 @@ const MENDINGS: u8 = 2;
 /// what it makes true.
 const BYTES_AN_ACTION: usize = 56;
 
+/// Bytes of a proposition in the tables: when and by what it was reached, in explorations and in legs.
+const BYTES_A_PROPOSITION: usize = 44;
+
 /// What looking for a way takes.
 struct Tools<'t, 'p> {
     task: &'t Task,
@@ -130,7 +133,7 @@ impl Serial {
 
     /// Bytes that a worker takes, about, before it begins.
     pub(super) fn bytes(task: &Task) -> usize {
-        task.action_count() * BYTES_AN_ACTION
+        task.action_count() * BYTES_AN_ACTION + task.propositions().len() * BYTES_A_PROPOSITION
     }
 
     /// Whether more goals than ever were reached, not long ago.
