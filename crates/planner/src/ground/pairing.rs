@@ -16,9 +16,9 @@ use homing_pddl::model::{
     ActionSchema, Atom, Literal, Object, ObjectId, PredicateId, SchemaId, Term,
 };
 
-/// Combinations of objects of one action from which on pairing is worth it. Below, a search leaves
-/// out steps that are like others and has all ground actions to choose from.
-pub(super) const WORTH_IT: f64 = 1e6;
+/// Combinations of objects of one action from which on pairing is worth it: kitchens of ten children
+/// have 1,500.
+pub(super) const WORTH_IT: f64 = 1e3;
 
 /// Which actions pair what.
 pub(super) struct Pairing {
