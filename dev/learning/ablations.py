@@ -83,7 +83,7 @@ CHANGES_TRAIN = {
 # How a model's order is followed alone: one queue, or the queues of the learned worker.
 ALONE = {
     "gbfs": ["--search", "gbfs"],
-    "worker": ["--share", "1", "--novelty", "0", "--no-landmarks"],
+    "worker": ["--share", "1", "--novelty", "0", "--serial", "0", "--no-landmarks"],
 }
 
 EIGHT = ("blocks", "ferry", "gripper", "logistics", "miconic", "parking", "satellite", "visitall")

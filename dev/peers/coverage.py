@@ -38,6 +38,7 @@ PARTS = {
     "without landmarks and preferred actions": ["--no-landmarks", "--no-preferred"],
     "preferred actions without a head start": ["--boost", "0"],
     "without the novel worker": ["--novelty", "0"],
+    "without the serial worker": ["--serial", "0"],
     "without leaving out like steps": ["--no-interchange"],
     "without learning": ["--learn", "never"],
     "with a queue by type": ["--by-type"],
